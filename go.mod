@@ -1,0 +1,3 @@
+module alisio
+
+go 1.25

@@ -1,0 +1,68 @@
+package llm
+
+import (
+	"context"
+	"iter"
+)
+
+// Provider answers requests with a model. Implementations are safe for
+// concurrent use.
+type Provider interface {
+	// ID names the provider; it stands in Origin.
+	ID() string
+	// Stream sends one request. The sequence yields deltas and, when the answer
+	// is complete, exactly one Completed event as its last. The first error ends
+	// it; it is an *Error, or ctx's error after a cancel. An early break ends
+	// the request. A sequence can be ranged over once.
+	Stream(ctx context.Context, req Request) iter.Seq2[Event, error]
+	// Close ends what the provider holds open.
+	Close() error
+}
+
+// ModelLister is implemented by providers that have a catalog.
+type ModelLister interface {
+	// Models lists the catalog in the server's order.
+	Models(ctx context.Context) ([]Model, error)
+}
+
+// Request is everything that one answer is made from.
+type Request struct {
+	Model        string
+	Instructions string
+	Messages     []Message
+	// Tools are sorted by name, so that the bytes of requests share a prefix.
+	Tools []Tool
+	// MaxOutputTokens caps the answer; zero leaves it to the server.
+	MaxOutputTokens int
+	// Effort is the reasoning effort to ask for; empty leaves it to the server.
+	Effort string
+	// SessionID is opaque and serves cache affinity alone.
+	SessionID string
+}
+
+// EventKind says what an Event carries.
+type EventKind uint8
+
+// The kinds of stream events.
+const (
+	// TextDelta carries new visible text in Text.
+	TextDelta EventKind = iota + 1
+	// ReasoningDelta carries new reasoning in Text, for display alone.
+	ReasoningDelta
+	// Activity tells that the model made progress without visible content: a
+	// piece of a tool call, or a typed stream event. Comments are none.
+	Activity
+	// Completed carries the whole answer in Message and Usage.
+	Completed
+)
+
+// Event is one event of a stream.
+type Event struct {
+	Kind EventKind
+	Text string
+	// Message is set on Completed: role assistant, with Truncated set when the
+	// output limit cut it.
+	Message *Message
+	// Usage is nil when the server reported none.
+	Usage *Usage
+}

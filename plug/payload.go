@@ -1,0 +1,156 @@
+package plug
+
+import "alisio/llm"
+
+// The payloads of run events, one Go type a type, with the field names of spec
+// events.md. Optional fields are absent, never null. Durations are in
+// milliseconds.
+
+// RunStarted is the first event of a run.
+type RunStarted struct {
+	Model string `json:"model"`
+}
+
+// Delta is new visible text of the model.
+type Delta struct {
+	Delta string `json:"delta"`
+}
+
+// ReasoningText is new reasoning of the model.
+type ReasoningText struct {
+	Delta string `json:"delta"`
+}
+
+// TurnCompleted tells that a model's answer is stored.
+type TurnCompleted struct {
+	// Turn is 1-based.
+	Turn int `json:"turn"`
+	// Tokens is input and output so far in this run.
+	Tokens int    `json:"tokens"`
+	Calls  int    `json:"calls"`
+	Model  string `json:"model"`
+	Usage  *Usage `json:"usage,omitempty"`
+	// DurationMs is from the request sent to the response complete; TTFTMs to
+	// the first delta, absent when nothing streamed.
+	DurationMs int64  `json:"durationMs"`
+	TTFTMs     *int64 `json:"ttftMs,omitempty"`
+}
+
+// Usage is llm.Usage in an event.
+type Usage struct {
+	Input       int `json:"input"`
+	Output      int `json:"output"`
+	CachedInput int `json:"cachedInput,omitempty"`
+}
+
+// ToolStarted tells that a call's plan stands, or that it never will.
+type ToolStarted struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Arguments is JSON text as the model sent it.
+	Arguments string `json:"arguments"`
+	Effect    Effect `json:"effect"`
+	Title     string `json:"title,omitempty"`
+}
+
+// ToolProgress is new output of a running call: at most 8 KiB an event and 20
+// events a second a call.
+type ToolProgress struct {
+	ID   string `json:"id"`
+	Data string `json:"data"`
+}
+
+// ToolCompleted ends a call, exactly once, denied, invalid and cancelled ones
+// too.
+type ToolCompleted struct {
+	ID         string `json:"id"`
+	Name       string `json:"name"`
+	IsError    bool   `json:"isError"`
+	DurationMs int64  `json:"durationMs"`
+	// Preview is the text projection, at most 2,000 characters.
+	Preview string `json:"preview"`
+	Summary string `json:"summary,omitempty"`
+	// Result is the whole result, for observers in this process.
+	Result *Result `json:"-"`
+}
+
+// ApprovalRequested tells that a person is asked.
+type ApprovalRequested struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Effect    Effect `json:"effect"`
+	Label     string `json:"label,omitempty"`
+	Directory string `json:"directory,omitempty"`
+}
+
+// ApprovalResolved tells of a decision on a call whose effect is neither read
+// nor internal, or on a directory.
+type ApprovalResolved struct {
+	ID       string    `json:"id"`
+	Name     string    `json:"name"`
+	Effect   Effect    `json:"effect"`
+	Decision Decision  `json:"decision"`
+	By       DecidedBy `json:"by"`
+}
+
+// OutputSource says where an output limit came from.
+type OutputSource string
+
+// The sources of output limits.
+const (
+	SourceUser    OutputSource = "user"
+	SourceModel   OutputSource = "model"
+	SourceDefault OutputSource = "default"
+)
+
+// ResponseTruncated tells that the output limit cut a usable answer.
+type ResponseTruncated struct {
+	Turn            int          `json:"turn"`
+	MaxOutputTokens int          `json:"maxOutputTokens"`
+	Source          OutputSource `json:"source"`
+}
+
+// RunCompleted ends a run whose model had nothing more to do.
+type RunCompleted struct {
+	Tokens    int    `json:"tokens"`
+	Text      string `json:"text"`
+	Truncated bool   `json:"truncated,omitempty"`
+	// Denied counts the calls that were not allowed. Code is "permission" when
+	// that was all that the last turn with calls tried.
+	Denied int       `json:"denied,omitempty"`
+	Code   llm.Cause `json:"code,omitempty"`
+}
+
+// RunTurnsExceeded ends a run that met its turn limit; everything is kept.
+type RunTurnsExceeded struct {
+	Turns    int `json:"turns"`
+	MaxTurns int `json:"maxTurns"`
+}
+
+// RunFailed ends a run with a readable sentence and its cause.
+type RunFailed struct {
+	Error string    `json:"error"`
+	Code  llm.Cause `json:"code"`
+	// Hint tells a person what to do next. It is not part of the JSON.
+	Hint string `json:"-"`
+}
+
+// RunCancelled ends a run that was stopped by the person or the program.
+type RunCancelled struct {
+	Error string `json:"error"`
+}
+
+func (RunStarted) EventType() EventType        { return TypeRunStarted }
+func (Delta) EventType() EventType             { return TypeTextDelta }
+func (ReasoningText) EventType() EventType     { return TypeReasoningDelta }
+func (TurnCompleted) EventType() EventType     { return TypeTurnCompleted }
+func (ToolStarted) EventType() EventType       { return TypeToolStarted }
+func (ToolProgress) EventType() EventType      { return TypeToolProgress }
+func (ToolCompleted) EventType() EventType     { return TypeToolCompleted }
+func (ApprovalRequested) EventType() EventType { return TypeApprovalRequested }
+func (ApprovalResolved) EventType() EventType  { return TypeApprovalResolved }
+func (ResponseTruncated) EventType() EventType { return TypeResponseTruncated }
+func (RunCompleted) EventType() EventType      { return TypeRunCompleted }
+func (RunTurnsExceeded) EventType() EventType  { return TypeRunTurnsExceeded }
+func (RunFailed) EventType() EventType         { return TypeRunFailed }
+func (RunCancelled) EventType() EventType      { return TypeRunCancelled }

@@ -1,0 +1,159 @@
+package plug
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"alisio/llm"
+)
+
+// Effect is what a call does to the world (spec tools.md, "Effects").
+type Effect string
+
+// The effects. What is not known is External.
+const (
+	// EffectRead has no side effects.
+	EffectRead Effect = "read"
+	// EffectWrite changes files of the workspace.
+	EffectWrite Effect = "write"
+	// EffectProcess runs programs.
+	EffectProcess Effect = "process"
+	// EffectExternal reaches the network or something of unknown effect.
+	EffectExternal Effect = "external"
+	// EffectInternal changes only Alisio's own state.
+	EffectInternal Effect = "internal"
+)
+
+// Tool is something that a model can call. Implementations hold nothing
+// between calls.
+type Tool interface {
+	Spec() ToolSpec
+	// Prepare turns a call into a plan. It has no effects: it may read what the
+	// workspace allows, to check the call and to show what will happen. An
+	// error goes to the model as the call's result.
+	Prepare(ctx context.Context, c *Call) (Plan, error)
+	// Execute does exactly what the plan says. An error goes to the model as
+	// the call's result; it means that the tool could not do its work, while a
+	// command that ran and failed is a Result.
+	Execute(ctx context.Context, c *Call, p Plan) (Result, error)
+}
+
+// ToolSpec describes a tool.
+type ToolSpec struct {
+	// Name matches ^[a-z][a-z0-9_]{0,63}$.
+	Name string
+	// Description is for the model; short, it is sent with every request.
+	Description string
+	// Schema is the JSON Schema of the arguments: an object.
+	Schema json.RawMessage
+	// Effect is the widest effect that a call can have.
+	Effect Effect
+	// Concurrent: calls may run beside others although Effect is not read.
+	Concurrent bool
+	// Polling: equal calls with equal results are expected.
+	Polling bool
+}
+
+// Call is one call of a tool, with what it may use.
+type Call struct {
+	SessionID string
+	CallID    string
+	// Args are valid against the tool's schema.
+	Args json.RawMessage
+	// Files and Exec are those of the session; never nil in the engine.
+	Files *Files
+	Exec  *Exec
+	// Progress shows new output of a running call to the person who watches:
+	// plain text, never stored. It is never nil in the engine, may be called
+	// from any goroutine until Execute returns, and does not block for long.
+	Progress func(text string)
+}
+
+// Decode decodes the arguments into a pointer to a struct.
+func (c *Call) Decode(into any) error {
+	if err := json.Unmarshal(c.Args, into); err != nil {
+		return fmt.Errorf("decode arguments: %w", err)
+	}
+	return nil
+}
+
+// Access says what a call does with a path.
+type Access string
+
+// The kinds of access.
+const (
+	AccessRead  Access = "read"
+	AccessWrite Access = "write"
+)
+
+// PlanPath is a path that a call touches.
+type PlanPath struct {
+	// Path is absolute with links resolved, as Target.Abs.
+	Path   string
+	Access Access
+}
+
+// Plan is what a call is going to do, whole. The gate decides on it, a person
+// is shown it, and Execute does it.
+type Plan struct {
+	Effect Effect
+	// Title is one line for people, without the tool's name:
+	// "tax/total.go:1-80".
+	Title string
+	Paths []PlanPath
+	// Argv or Shell is the command, if any; Dir is absolute.
+	Argv  []string
+	Shell string
+	Dir   string
+	Stdin string
+	// Hosts are the names that the call contacts.
+	Hosts []string
+	// Preview shows what will change, for instance a diff.
+	Preview *Block
+	// Key is what a grant for the session of this call would cover.
+	Key string
+	// Data is JSON that Prepare hands to Execute.
+	Data json.RawMessage
+}
+
+// Result is what a call gave.
+type Result struct {
+	// Parts is text, images and display blocks; the model gets the text and the
+	// images alone.
+	Parts   []llm.Part
+	IsError bool
+	// Summary is at most 60 characters for people: "6 matches".
+	Summary string
+}
+
+// Text makes a result of one text.
+func Text(text string) Result {
+	return Result{Parts: []llm.Part{{Type: llm.PartText, Text: text}}}
+}
+
+// Error makes a result that tells the model of a failure.
+func Error(format string, args ...any) Result {
+	r := Text(fmt.Sprintf(format, args...))
+	r.IsError = true
+	return r
+}
+
+// WithSummary returns r with a summary.
+func (r Result) WithSummary(format string, args ...any) Result {
+	r.Summary = fmt.Sprintf(format, args...)
+	return r
+}
+
+// WithBlock returns r with a display block added.
+func (r Result) WithBlock(b Block) Result {
+	body, err := json.Marshal(b)
+	if err != nil {
+		return r // a block holds strings, numbers and valid raw JSON only
+	}
+	r.Parts = append(r.Parts[:len(r.Parts):len(r.Parts)], llm.Part{Type: llm.PartUI, Block: body})
+	return r
+}
+
+// PlainText returns the text projection of the result.
+func (r Result) PlainText() string { return llm.PartsText(r.Parts) }
