@@ -1,0 +1,190 @@
+package script
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"sync"
+	"time"
+
+	"alisio/llm"
+)
+
+// api is the protocol name in the origin of scripted messages.
+const api = "script"
+
+// Provider returns a provider that answers with the script's turns, from the
+// first one on; each call of Provider starts anew. Requests take their turn
+// when their sequence is first ranged over. A request beyond the last turn,
+// and a turn that can not be made ready, fail with CauseBadRequest, which
+// nobody retries.
+func (s *Script) Provider(id string) llm.Provider {
+	return &provider{id: id, script: s, vars: map[string]string{}}
+}
+
+type provider struct {
+	id     string
+	script *Script
+
+	mu   sync.Mutex
+	next int // turns handed out
+	vars map[string]string
+}
+
+func (p *provider) ID() string { return p.id }
+
+func (p *provider) Close() error { return nil }
+
+// Models lists the script's model, if it names one.
+func (p *provider) Models(context.Context) ([]llm.Model, error) {
+	if p.script.Model == "" {
+		return nil, nil
+	}
+	return []llm.Model{{ID: p.script.Model}}, nil
+}
+
+// Stream answers a request with the next turn.
+func (p *provider) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	used := false
+	return func(yield func(llm.Event, error) bool) {
+		if used {
+			yield(llm.Event{}, llm.Errorf(llm.CauseInternal, "a stream was ranged over twice"))
+			return
+		}
+		used = true
+		a, pause, err := p.take(req)
+		if err != nil {
+			yield(llm.Event{}, err)
+			return
+		}
+		p.send(ctx, req, a, pause, yield)
+	}
+}
+
+// take hands out the next turn. A turn that can not be made ready is used up.
+func (p *provider) take(req llm.Request) (*Answer, time.Duration, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.next >= len(p.script.Turns) {
+		return nil, 0, llm.Errorf(llm.CauseBadRequest,
+			"the script is over: it has %d turns and this is one request more", len(p.script.Turns))
+	}
+	t := &p.script.Turns[p.next]
+	p.next++
+	vars := maps.Clone(p.vars)
+	a, err := t.Answer(p.next, results(req.Messages), vars)
+	if err != nil {
+		return nil, 0, llm.Errorf(llm.CauseBadRequest, "script turn %d: %w", p.next, err)
+	}
+	p.vars = vars
+	return a, time.Duration(t.DelayMs) * time.Millisecond, nil
+}
+
+// send streams an answer: reasoning, text, a piece of activity for each
+// fragment of a call, then the whole or the error.
+func (p *provider) send(ctx context.Context, req llm.Request, a *Answer, pause time.Duration, yield func(llm.Event, error) bool) {
+	first := true
+	for ev := range a.events() {
+		if !first && !wait(ctx, pause) || ctx.Err() != nil {
+			yield(llm.Event{}, ctx.Err())
+			return
+		}
+		first = false
+		if !yield(ev, nil) {
+			return
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		yield(llm.Event{}, err)
+		return
+	}
+	if a.Err != nil {
+		yield(llm.Event{}, a.Err)
+		return
+	}
+	model := req.Model
+	if model == "" {
+		model = p.script.Model
+	}
+	m := a.message()
+	m.Origin = llm.Origin{Provider: p.id, API: api, Model: model}
+	yield(llm.Event{Kind: llm.Completed, Message: m, Usage: a.Usage}, nil)
+}
+
+func (a *Answer) events() iter.Seq[llm.Event] {
+	return func(yield func(llm.Event) bool) {
+		for _, s := range a.Chunks(a.Reasoning) {
+			if !yield(llm.Event{Kind: llm.ReasoningDelta, Text: s}) {
+				return
+			}
+		}
+		for _, s := range a.Chunks(a.Text) {
+			if !yield(llm.Event{Kind: llm.TextDelta, Text: s}) {
+				return
+			}
+		}
+		for _, c := range a.Calls {
+			for range 1 + len(a.Chunks(c.Arguments)) {
+				if !yield(llm.Event{Kind: llm.Activity}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// message builds the completed message. An empty argument text is "{}", as
+// with every wire client.
+func (a *Answer) message() *llm.Message {
+	m := &llm.Message{Role: llm.RoleAssistant, Text: a.Text, Truncated: a.Truncated}
+	for _, c := range a.Calls {
+		if c.Arguments == "" {
+			c.Arguments = "{}"
+		}
+		m.Calls = append(m.Calls, c)
+	}
+	return m
+}
+
+// err builds a fresh error: its receiver may change it.
+func (f *Failure) err() *llm.Error {
+	return &llm.Error{
+		Cause:      f.Cause,
+		Status:     f.Status,
+		Message:    f.Message,
+		RetryAfter: time.Duration(f.RetryAfterMs) * time.Millisecond,
+	}
+}
+
+// results joins the text of the tool messages since the last assistant
+// message with newlines.
+func results(msgs []llm.Message) string {
+	start := 0
+	for i, m := range msgs {
+		if m.Role == llm.RoleAssistant {
+			start = i + 1
+		}
+	}
+	var parts []llm.Part
+	for _, m := range msgs[start:] {
+		if m.Role == llm.RoleTool {
+			parts = append(parts, m.Parts...)
+		}
+	}
+	return llm.PartsText(parts)
+}
+
+// wait pauses for d and reports whether ctx is still good.
+func wait(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
