@@ -1,0 +1,121 @@
+// Package config reads Alisio's configuration: a strict JSON file with
+// comments, the environment and the flags, in that order, each value checked
+// and each kept with where it came from.
+//
+// It refuses what it does not know: an unknown key, a wrong type or a value
+// out of range is an error that names file, line, key, what was found and what
+// is allowed. It reads no .env file, holds no secret (only the name of the
+// variable that does) and contacts nobody.
+package config
+
+import (
+	"encoding/json"
+
+	"alisio/agent/perm"
+)
+
+// Config is the checked configuration (spec config-cli.md, "Keys"). It is not
+// changed after Load.
+type Config struct {
+	Provider Provider
+	// Models describes models by id, over what a catalog says.
+	Models      map[string]Model
+	Limits      Limits
+	Context     Context
+	Permissions Permissions
+	// AdditionalDirectories are absolute and clean; they need not exist.
+	AdditionalDirectories []string
+
+	plugins map[string]Plugin
+	// root is what all layers say together; Origin looks into it.
+	root node
+}
+
+// Provider is the endpoint that a run uses when no profile is active.
+type Provider struct {
+	// BaseURL is http or https, without credentials, query and trailing slash.
+	BaseURL string
+	// APIKeyEnv names the environment variable of the key.
+	APIKeyEnv string
+	// Model is empty when none is chosen.
+	Model string
+	// Auth is "bearer", or "none" for a server that takes no key.
+	Auth string
+	// TokenParameter is "max_tokens", "max_completion_tokens" or "omit".
+	TokenParameter string
+	StreamUsage    bool
+	// ContextWindow is in tokens, zero when unset.
+	ContextWindow int
+}
+
+// Model is what the configuration says about one model. Zero means unset.
+type Model struct {
+	// ContextWindow and MaxOutputTokens are in tokens.
+	ContextWindow   int
+	MaxOutputTokens int
+	// Effort lists the reasoning efforts that the model takes, lowest first.
+	Effort []string
+}
+
+// Limits bounds a run.
+type Limits struct {
+	MaxTurns int
+	// MaxOutputTokens caps one answer, zero when unset.
+	MaxOutputTokens int
+}
+
+// Context says which instruction files go to the model.
+type Context struct {
+	// ClaudeMdFallback takes CLAUDE.md where a directory has no AGENTS.md.
+	ClaudeMdFallback bool
+	// MaxBytes bounds all instruction files together.
+	MaxBytes int
+}
+
+// Permissions is what may happen without a question.
+type Permissions struct {
+	Mode perm.Mode
+}
+
+// Plugin is the configuration of one built-in plugin.
+type Plugin struct {
+	Enabled bool
+	// Options is a JSON object, nil when there is none: everything but
+	// "enabled". The plugin checks it.
+	Options json.RawMessage
+}
+
+// Default returns the configuration of somebody who wrote none.
+func Default() Config {
+	return Config{
+		Provider: Provider{
+			BaseURL:        "https://api.openai.com/v1",
+			APIKeyEnv:      "OPENAI_API_KEY",
+			Auth:           "bearer",
+			TokenParameter: "max_tokens",
+			StreamUsage:    true,
+		},
+		Limits:      Limits{MaxTurns: 100},
+		Context:     Context{MaxBytes: 32768},
+		Permissions: Permissions{Mode: perm.ModeAsk},
+	}
+}
+
+// Plugin returns the configuration of a built-in plugin; what nobody
+// configured is enabled.
+func (c Config) Plugin(id string) Plugin {
+	if p, ok := c.plugins[id]; ok {
+		return p
+	}
+	return Plugin{Enabled: true}
+}
+
+// Origin says where the value of a dotted key came from, for people:
+// "default", "/path/config.json:12", "environment OPENAI_BASE_URL" or
+// "flag --base-url". Of a key that flags add to, it names the first layer.
+func (c Config) Origin(key string) string {
+	if n, ok := c.root.find(key); ok {
+		return n.src.origin(n.start)
+	}
+	return "default"
+}

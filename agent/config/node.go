@@ -1,0 +1,154 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// kind is the JSON type of a node.
+type kind uint8
+
+const (
+	isNull kind = iota
+	isBool
+	isNumber
+	isString
+	isArray
+	isObject
+)
+
+// node is a JSON value that knows where it stands. A value from the
+// environment or a flag is a node too, so that every value is checked by the
+// same rules.
+type node struct {
+	kind kind
+	src  *source
+	// start and end are the byte offsets of the value in src.data. A rewrite
+	// that keeps comments replaces exactly these bytes.
+	start, end int
+	// text is the decoded string, or the literal of a number or a word.
+	text   string
+	fields []field
+	items  []node
+	// adds: an array whose items join those of the layer below.
+	adds bool
+}
+
+// field is a member of an object.
+type field struct {
+	name string
+	// start is the byte offset of the name.
+	start int
+	value node
+}
+
+// get returns the member called name.
+func (n node) get(name string) (node, bool) {
+	for _, f := range n.fields {
+		if f.name == name {
+			return f.value, true
+		}
+	}
+	return node{}, false
+}
+
+// find returns the value of a dotted key. A name may hold dots itself
+// ("models.gpt-4.1.effort"), so every member that the key starts with is tried.
+func (n node) find(key string) (node, bool) {
+	for _, f := range n.fields {
+		if f.name == key {
+			return f.value, true
+		}
+		rest, ok := strings.CutPrefix(key, f.name+".")
+		if !ok {
+			continue
+		}
+		if v, ok := f.value.find(rest); ok {
+			return v, true
+		}
+	}
+	return node{}, false
+}
+
+// describe says what was found, short and safe to print.
+func (n node) describe() string {
+	switch n.kind {
+	case isString:
+		return quote(n.text)
+	case isArray:
+		return "a list"
+	case isObject:
+		return "an object"
+	}
+	return clip(n.text)
+}
+
+// json renders the value without comments and trailing commas. It stands only
+// for values of files, whose scalars are JSON already.
+func (n node) json(b []byte) []byte {
+	switch n.kind {
+	case isArray:
+		b = append(b, '[')
+		for i, v := range n.items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = v.json(b)
+		}
+		return append(b, ']')
+	case isObject:
+		b = append(b, '{')
+		for i, f := range n.fields {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(appendString(b, f.name), ':')
+			b = f.value.json(b)
+		}
+		return append(b, '}')
+	}
+	return append(b, n.src.data[n.start:n.end]...)
+}
+
+// merge lays b over a: objects merge key by key, everything else is replaced.
+func merge(a, b node) node {
+	switch {
+	case b.adds && a.kind == isArray:
+		a.items = append(a.items[:len(a.items):len(a.items)], b.items...)
+		return a
+	case a.kind != isObject || b.kind != isObject:
+		return b
+	}
+	out := a
+	out.fields = append([]field(nil), a.fields...)
+next:
+	for _, f := range b.fields {
+		for i := range out.fields {
+			if out.fields[i].name == f.name {
+				out.fields[i] = field{f.name, f.start, merge(out.fields[i].value, f.value)}
+				continue next
+			}
+		}
+		out.fields = append(out.fields, f)
+	}
+	return out
+}
+
+// maxShown is how much of a found value an error repeats, in bytes.
+const maxShown = 60
+
+// quote quotes text for an error; nothing that could draw on a terminal
+// stays in it.
+func quote(s string) string { return fmt.Sprintf("%q", clip(s)) }
+
+func clip(s string) string {
+	if len(s) <= maxShown {
+		return s
+	}
+	end := maxShown
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "…"
+}

@@ -1,0 +1,110 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"unicode/utf8"
+)
+
+// maxFile is the largest configuration file that is read, in bytes.
+const maxFile = 1 << 20
+
+// source is where a value came from: a file, or one environment variable or
+// flag, which has a label instead of bytes.
+type source struct {
+	// file is an absolute path, empty for the environment and for flags.
+	file  string
+	label string
+	// dir is what relative paths resolve against.
+	dir  string
+	data []byte
+}
+
+// position returns line and column of a byte offset, both from 1; the column
+// counts characters.
+func (s *source) position(offset int) (line, column int) {
+	before := s.data[:offset]
+	start := bytes.LastIndexByte(before, '\n') + 1
+	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[start:]) + 1
+}
+
+// origin names a place for people: "/path/config.json:12", or the label.
+func (s *source) origin(offset int) string {
+	if s.file == "" {
+		return s.label
+	}
+	line, _ := s.position(offset)
+	return fmt.Sprintf("%s:%d", s.file, line)
+}
+
+// errorf makes an error about the value at offset.
+func (s *source) errorf(offset int, format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	if s.file == "" {
+		return fmt.Errorf("read %s: %w", s.label, err)
+	}
+	line, _ := s.position(offset)
+	return fmt.Errorf("read config %q: line %d: %w", s.file, line, err)
+}
+
+// readSource reads a configuration file. Without must, a file that is not
+// there is an empty one; a link that leads nowhere is an error in any case,
+// since its owner meant something to be there.
+func readSource(path string, must bool) (*source, error) {
+	s := &source{file: path, dir: filepath.Dir(path)}
+	data, err := readRegular(path)
+	if errors.Is(err, fs.ErrNotExist) && !must {
+		if _, lerr := os.Lstat(path); errors.Is(lerr, fs.ErrNotExist) {
+			return nil, nil
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read config %q: %w", path, err)
+	}
+	s.data = data
+	return s, nil
+}
+
+// readRegular reads a bounded regular file. The kind is looked at before and
+// after opening: a pipe must neither block the open nor be swapped in.
+func readRegular(path string) ([]byte, error) {
+	before, err := os.Stat(path)
+	if err != nil {
+		return nil, bare(err)
+	}
+	if !before.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, bare(err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, bare(err)
+	}
+	if len(data) > maxFile {
+		return nil, errors.New("larger than 1 MiB")
+	}
+	return data, nil
+}
+
+var errNotRegular = errors.New("not a regular file")
+
+// bare takes the path off a file error: the caller names it, quoted.
+func bare(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}

@@ -1,0 +1,163 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxErrors is how many errors are told at once. One more is collected, to
+// know that there are more; the rest is not worth finding its lines.
+const maxErrors = 10
+
+// walker checks values against the table of keys and writes them into c.
+type walker struct {
+	c    *Config
+	rows []row
+	// known are the ids of built-in plugins; nil lets every id pass.
+	known []string
+	// path is the dotted key in hand, as the file spells it.
+	path string
+	errs *[]error
+}
+
+// check reads one layer into c and returns what is wrong with it.
+func check(root node, c *Config, known []string) []error {
+	var errs []error
+	w := &walker{c: c, rows: keys(), known: known, errs: &errs}
+	if newer(w, root) {
+		return errs
+	}
+	w.object("", "", root)
+	return errs
+}
+
+// newer reports a file of a newer schema, and that alone: everything else that
+// is wrong with it follows from that (C167).
+func newer(w *walker, root node) bool {
+	v, ok := root.get("schemaVersion")
+	if !ok || v.kind != isNumber || strings.HasPrefix(v.text, "-") || strings.ContainsAny(v.text, ".eE") ||
+		v.text == "0" || v.text == fmt.Sprint(schemaVersion) {
+		return false
+	}
+	w.at("schemaVersion").bad(v, "found version %s, written by a newer alisio; this one reads version %d: update alisio or use another file",
+		clip(v.text), schemaVersion)
+	return true
+}
+
+// object checks the members of the object at a pattern of the table. name is
+// what stands for the pattern's "*".
+func (w *walker) object(pattern, name string, n node) {
+	level := w.level(pattern)
+	for _, f := range n.fields {
+		step, chosen := f.name, name
+		if slices.Contains(level, "*") {
+			step, chosen = "*", f.name
+		}
+		sub := w.at(f.name)
+		switch {
+		case !slices.Contains(level, step):
+			w.unknown(sub.path, f, level)
+		case step == "*" && (f.name == "" || !printable(f.name)):
+			sub.bad(node{src: f.value.src, start: f.start}, "found a name that is empty, too long or holds control characters")
+		default:
+			sub.value(join(pattern, step), chosen, f.value)
+		}
+	}
+}
+
+func (w *walker) value(pattern, name string, v node) {
+	for _, r := range w.rows {
+		if r.key == pattern {
+			r.set(w, name, v)
+			return
+		}
+	}
+	if v.kind != isObject {
+		w.wrong(v, "an object")
+		return
+	}
+	w.object(pattern, name, v)
+}
+
+// level lists the names that the table knows below a pattern, in its order.
+func (w *walker) level(pattern string) []string {
+	var names []string
+	for _, r := range w.rows {
+		rest, ok := strings.CutPrefix(r.key, pattern)
+		if !ok {
+			continue
+		}
+		if pattern != "" {
+			if rest, ok = strings.CutPrefix(rest, "."); !ok {
+				continue
+			}
+		}
+		name, _, _ := strings.Cut(rest, ".")
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// unknown reports a key that is not in the table, with the nearest of its
+// level (C166), else the place where a key of this name belongs.
+func (w *walker) unknown(path string, f field, level []string) {
+	if len(*w.errs) > maxErrors {
+		return
+	}
+	parent := strings.TrimSuffix(path, f.name)
+	hint := ""
+	if near, ok := Nearest(f.name, level); ok {
+		hint = fmt.Sprintf(", did you mean %s?", quote(parent+near))
+	} else if i := slices.IndexFunc(w.rows, func(r row) bool { return strings.HasSuffix(r.key, "."+f.name) }); i >= 0 {
+		hint = fmt.Sprintf(", did you mean %s?", quote(w.rows[i].key))
+	}
+	*w.errs = append(*w.errs, f.value.src.errorf(f.start, "unknown key %s%s", quote(path), hint))
+}
+
+// suggest ends an error with the nearest known word.
+func suggest(word string, known []string) string {
+	if near, ok := Nearest(word, known); ok {
+		return fmt.Sprintf(", did you mean %s?", quote(near))
+	}
+	return ""
+}
+
+// at returns a walker for a member of the object in hand.
+func (w *walker) at(name string) *walker {
+	sub := *w
+	sub.path = join(w.path, name)
+	return &sub
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// wrong reports a value that is not allowed.
+func (w *walker) wrong(v node, allowed string) {
+	w.bad(v, "found %s, allowed: %s", v.describe(), allowed)
+}
+
+// bad reports anything else that is wrong with the value of the key in hand.
+func (w *walker) bad(v node, format string, args ...any) {
+	if len(*w.errs) > maxErrors {
+		return
+	}
+	err := fmt.Errorf(format, args...)
+	*w.errs = append(*w.errs, v.src.errorf(v.start, "%s: %w", quote(w.path), err))
+}
+
+// together joins errors, one a line, the first ten of them.
+func together(errs []error) error {
+	if len(errs) > maxErrors {
+		errs = append(errs[:maxErrors:maxErrors], errors.New("read config: more errors follow, correct these first"))
+	}
+	return errors.Join(errs...)
+}
