@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"alisio/scripts/repocheck"
+	"alisio/scripts/scripttest"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected parts of the files below testdata")
+
+// The rules of the repository. Each row is a subtest of TestRules; for each
+// there is at least one small bad tree in testdata/rules that breaks it.
+var rules = []struct {
+	name  string
+	check func(*repocheck.Tree) []repocheck.Complaint
+}{
+	{"layout", func(t *repocheck.Tree) []repocheck.Complaint { return t.Layout(topLevel, madeHere) }},
+	{"arrows", func(t *repocheck.Tree) []repocheck.Complaint { return t.Arrows(arrows) }},
+	{"doors", func(t *repocheck.Tree) []repocheck.Complaint { return t.Doors(doors) }},
+	{"http", func(t *repocheck.Tree) []repocheck.Complaint { return t.HTTPClients("agent/transport") }},
+	{"closures", func(t *repocheck.Tree) []repocheck.Complaint { return t.Closures(closures) }},
+	{"ids", func(t *repocheck.Tree) []repocheck.Complaint { return t.Names("agent", pluginIDs) }},
+	{"sizes", func(t *repocheck.Tree) []repocheck.Complaint { return t.Sizes(limits) }},
+	{"state", (*repocheck.Tree).State},
+	{"style", func(t *repocheck.Tree) []repocheck.Complaint { return t.Style(vagueNames) }},
+	{"words", func(t *repocheck.Tree) []repocheck.Complaint { return t.Words(words) }},
+}
+
+var topLevel = []string{
+	".ci", ".gitattributes", ".gitignore", "AGENTS.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md",
+	"SECURITY.md", "agent", "cmdcat", "db", "go.mod", "go.sum", "llm", "main.go", "main_test.go", "mcp", "plug",
+	"scripts", "testdata", "tui",
+}
+
+// What git and .gitignore make of a working copy.
+var madeHere = []string{".git", "alisio", "alisio.exe", "dist", "*.test", "*.prof", "*.out"}
+
+// Who may import whom. Rows and arrows come with their first use. An arrow is
+// a decision: before adding one, see whether a function handed over would do.
+var arrows = []repocheck.Row{
+	{Package: "llm"},
+	{Package: "llm/sse"},
+	{Package: "llm/schema"},
+	{Package: "llm/wire", May: []string{"llm", "llm/sse"}},
+	{Package: "llm/chatapi", May: []string{"llm", "llm/sse", "llm/wire"}},
+	{Package: "llm/script", May: []string{"llm"}},
+	{Package: "llm/llmtest", May: []string{"llm"}, TestsOnly: true},
+
+	{Package: "plug", May: []string{"llm"}},
+	{Package: "plug/openai", May: []string{"plug", "llm", "llm/chatapi"}},
+
+	{Package: "agent/perm"},
+	{Package: "agent/diff"},
+	{Package: "agent/text"},
+	{Package: "agent/clock"},
+	{Package: "agent/transport"},
+	{Package: "agent/config", May: []string{"agent/perm"}},
+	{Package: "agent/workspace", May: []string{"agent/text"}},
+	{Package: "agent/proc", May: []string{"agent/text"}},
+	{Package: "agent/resource"},
+	{Package: "agent/tools", May: []string{"plug", "llm", "agent/diff", "agent/text"}},
+	{Package: "agent/gate", May: []string{"plug", "agent/perm", "agent/workspace", "agent/clock"}},
+	{Package: "agent/session", May: []string{"plug", "llm"}},
+	{Package: "agent/profile", May: []string{"plug", "llm", "agent/config"}},
+	{Package: "agent/host", May: []string{"plug"}},
+	{Package: "agent/run", May: []string{"plug", "llm", "llm/schema", "agent/gate", "agent/session", "agent/clock"}},
+	{Package: "agent", May: []string{"plug", "llm"}, Any: "agent", But: []string{"agent/tools"}},
+
+	{Package: "tui/term", May: []string{"agent/text"}},
+	{Package: "tui/plain", May: []string{"agent", "plug", "llm", "agent/text", "tui/term"}},
+	{Package: "tui/cli", May: []string{"agent", "agent/config", "agent/perm", "agent/text", "plug", "llm", "tui/plain", "tui/term"}},
+
+	{Package: "main", May: []string{"tui/cli", "agent/tools", "llm/script", "plug/openai"}},
+	{Package: "scripts/*", May: []string{"llm", "llm/script"}},
+}
+
+var doors = []repocheck.Door{
+	{Module: "golang.org/x/term", Package: "tui/term"},
+	{Module: "modernc.org/sqlite", Package: "db"},
+	{Module: "gopkg.in/yaml.v3", Package: "plug/frontmatter"},
+}
+
+// What authors of plugins and providers have to read, and no more.
+var closures = []repocheck.Closure{
+	{Package: "llm", Ours: []string{"llm"}, Never: []string{"net/http", "database/sql", "os/exec"}},
+	{Package: "plug", Ours: []string{"llm", "plug"}, Never: []string{"database/sql", "os/exec"}},
+}
+
+// Built-in plugins, which no file of the engine may name.
+var pluginIDs = []string{"openai-compatible", "deepseek", "opencode"}
+
+var limits = repocheck.Limits{File: 600, Function: 100, StructFields: 25, Package: 4000}
+
+// The trusted part: what a reviewer reads to know that nothing happens that
+// was not allowed. It grows with the parts that join it and stays below
+// trustedLimit lines together.
+var trusted = []string{
+	"agent/gate", "agent/perm", "agent/workspace", "agent/proc", "agent/config", "agent/transport",
+}
+
+const trustedLimit = 8000
+
+var vagueNames = []string{"Service", "Manager", "Helper", "Util", "Utils", "Types", "Common"}
+
+// Patterns that do not match themselves.
+var words = []repocheck.Word{
+	{Pattern: "TO[D]O|FIX[M]E|X[X]X|not implement[e]d|un[i]mplemented", GoOnly: true, Why: "finish it, or leave it out and say so in the manual"},
+	{Pattern: `/[w]ork/|/[f]arm/|/tmp/brief[s]`, Why: "a path of one machine; nobody else can follow it"},
+	{Pattern: `(?i)subagen[t] session|before-sto[p]|\bthe C[E]O\b`, Why: "says nothing about the product"},
+}
+
+// What may break a rule, and why.
+var exceptions = []repocheck.Exception{}
+
+func TestRules(t *testing.T) {
+	tree := load(t, ".")
+	for _, rule := range rules {
+		t.Run(rule.name, func(t *testing.T) {
+			for _, c := range repocheck.Except(rule.name, rule.check(tree), exceptions) {
+				t.Error(c)
+			}
+		})
+	}
+}
+
+// TestRulesCanFail gives each rule trees that break it: a rule that finds
+// nothing there checks nothing here. Each file of testdata/rules is named
+// bad-RULE.txt or bad-RULE-VARIANT.txt and holds a module and, in "want", the
+// complaints; the rule may find more (rows that the small tree does not use).
+func TestRulesCanFail(t *testing.T) {
+	for _, rule := range rules {
+		files, err := filepath.Glob("testdata/rules/bad-" + rule.name + "*.txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(files) == 0 {
+			t.Errorf("no testdata/rules/bad-%s.txt shows that the rule %s can fail", rule.name, rule.name)
+		}
+		for _, file := range files {
+			t.Run(filepath.Base(file), func(t *testing.T) {
+				got, want := badTree(t, file, rule.name, rule.check)
+				if len(want) == 0 {
+					t.Error("the file expects no complaint")
+				}
+				for _, w := range want {
+					if !slices.ContainsFunc(got, func(g string) bool { return strings.HasPrefix(g, w) }) {
+						t.Errorf("no complaint %q in:\n%s", w, strings.Join(got, "\n"))
+					}
+				}
+			})
+		}
+	}
+}
+
+func badTree(t *testing.T, file, rule string, check func(*repocheck.Tree) []repocheck.Complaint) (got, want []string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// "~" keeps a bad word of the tree from being one of this repository.
+	archive := scripttest.ParseArchive(bytes.ReplaceAll(data, []byte("~"), nil))
+	dir := t.TempDir()
+	if err := archive.Extract(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range repocheck.Except(rule, check(load(t, dir)), nil) {
+		got = append(got, c.String())
+	}
+	section := archive.Section("want")
+	if section == nil {
+		t.Fatal("no section want")
+	}
+	for line := range strings.Lines(string(section.Data)) {
+		want = append(want, strings.TrimRight(line, "\n"))
+	}
+	return got, want
+}
+
+func TestTrustedPartStaysSmall(t *testing.T) {
+	lines, err := load(t, ".").Lines(trusted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("trusted part: %d of %d lines", lines, trustedLimit)
+	if lines > trustedLimit {
+		t.Errorf("the trusted part has %d lines, the limit is %d", lines, trustedLimit)
+	}
+}
+
+// TestCommentShare reports; how much there is to say differs from package to
+// package.
+func TestCommentShare(t *testing.T) {
+	shares := load(t, ".").CommentShares()
+	if len(shares) == 0 {
+		t.Fatal("no packages")
+	}
+	for _, s := range shares {
+		note := ""
+		if p := s.Percent(); p < 10 || p > 25 {
+			note = "  outside of 10 to 25 %: too little said, or too much?"
+		}
+		t.Logf("%-20s %5d lines, %4.1f %% comments%s", s.Package, s.Lines, s.Percent(), note)
+	}
+}
+
+func load(t *testing.T, root string) *repocheck.Tree {
+	t.Helper()
+	tree, err := repocheck.Load(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
