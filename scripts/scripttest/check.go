@@ -55,6 +55,8 @@ func (s *script) cmdGrep(_ context.Context, want bool, args []string) error {
 	return nil
 }
 
+// cmdCapture is how a later command names what an earlier one made up, a
+// session's id for instance.
 func (s *script) cmdCapture(_ context.Context, _ bool, args []string) error {
 	re, err := regexp.Compile("(?m)" + args[1])
 	if err != nil {
@@ -75,6 +77,8 @@ func (s *script) cmdCapture(_ context.Context, _ bool, args []string) error {
 	return nil
 }
 
+// cmdCmp compares whole files. With Params.Update a difference changes the
+// script instead of failing it, if the second file is one of its sections.
 func (s *script) cmdCmp(_ context.Context, want bool, args []string) error {
 	got, err := s.read(args[0])
 	if err != nil {
@@ -114,6 +118,8 @@ func (s *script) portable(data []byte) []byte {
 	return data
 }
 
+// firstDifference shows one line of each, quoted, since the difference is often
+// in what can not be seen.
 func firstDifference(got, want []byte) string {
 	g, w := strings.SplitAfter(string(got), "\n"), strings.SplitAfter(string(want), "\n")
 	i := 0
@@ -129,6 +135,8 @@ func firstDifference(got, want []byte) string {
 	return fmt.Sprintf("line %d:\n got %s\nwant %s", i+1, at(g), at(w))
 }
 
+// cmdJSONL takes an empty file and an unfinished last line for defects: both
+// pass for good in a loop over lines.
 func (s *script) cmdJSONL(_ context.Context, _ bool, args []string) error {
 	data, err := s.read(args[0])
 	switch {
@@ -151,6 +159,8 @@ func (s *script) cmdJSONL(_ context.Context, _ bool, args []string) error {
 	return nil
 }
 
+// cmdExists does not follow links: one that leads nowhere exists. Negated, a
+// name that can not be looked up for another reason is an error, not a pass.
 func (s *script) cmdExists(_ context.Context, want bool, args []string) error {
 	for _, name := range args {
 		_, err := os.Lstat(s.path(name))
@@ -183,6 +193,7 @@ func (s *script) cmdMode(_ context.Context, _ bool, args []string) error {
 	return nil
 }
 
+// mode reads nine permission bits in octal.
 func mode(text string) (os.FileMode, error) {
 	n, err := strconv.ParseUint(text, 8, 9)
 	return os.FileMode(n), err

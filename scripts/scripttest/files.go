@@ -19,6 +19,7 @@ func (s *script) cmdEnv(_ context.Context, _ bool, args []string) error {
 	return nil
 }
 
+// cmdUnset refuses names that are not set, which are mostly misspelled.
 func (s *script) cmdUnset(_ context.Context, _ bool, args []string) error {
 	for _, name := range args {
 		if _, ok := s.env[name]; !ok {
@@ -76,6 +77,8 @@ func (s *script) cmdChmod(_ context.Context, _ bool, args []string) error {
 	return s.each(args[1:], func(name string) error { return os.Chmod(name, m) })
 }
 
+// each does the same to files named relative to the working folder, until one
+// fails.
 func (s *script) each(names []string, do func(string) error) error {
 	for _, name := range names {
 		if err := do(s.path(name)); err != nil {
@@ -100,6 +103,8 @@ func (s *script) cmdSymlink(_ context.Context, _ bool, args []string) error {
 	return os.Symlink(args[2], s.path(args[0]))
 }
 
+// cmdExpand is for files that programs read themselves, such as a configuration
+// that holds a server's address.
 func (s *script) cmdExpand(_ context.Context, _ bool, args []string) error {
 	return s.each(args, func(name string) error {
 		data, err := os.ReadFile(name)

@@ -97,6 +97,7 @@ func (s *script) note(stream string, data []byte) {
 	fmt.Fprintf(&s.log, "[%s]\n%s%s\n", stream, bytes.TrimRight(data, "\n"), cut)
 }
 
+// cmdExec runs a program to its end, or starts it for a later wait.
 func (s *script) cmdExec(ctx context.Context, want bool, args []string) error {
 	name, inBackground := strings.CutPrefix(args[len(args)-1], "&")
 	if inBackground {
@@ -160,6 +161,8 @@ func (s *script) cmdSignal(_ context.Context, _ bool, args []string) error {
 	return p.cmd.Process.Signal(sig)
 }
 
+// cmdAwait takes the place of sleeping: it goes on as soon as the program has
+// said what it says in that state.
 func (s *script) cmdAwait(ctx context.Context, _ bool, args []string) error {
 	p := s.background[args[1]]
 	if p == nil {
@@ -187,6 +190,8 @@ type output struct {
 	more chan struct{} // closed at the next write; nil while nobody waits
 }
 
+// Write never fails and never keeps more than maxOutput: a program that prints
+// without end is stopped by the script's time, not by a broken pipe.
 func (o *output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -80,15 +80,19 @@ type script struct {
 	dir  string
 	env  map[string]string
 
-	stdin          []byte
+	// stdin is for the next program; nil is the null device.
+	stdin []byte
+	// What the last program printed and ended with; valid once one has run.
 	stdout, stderr []byte
 	code           int
 	ran            bool
 
 	background map[string]*process
 	servers    map[string]*server
-	skipped    string
-	updated    bool
+	// skipped is the reason why the script ended early.
+	skipped string
+	// updated: sections of archive have changed and are to be written back.
+	updated bool
 }
 
 // newScript prepares folders and environment below root.
@@ -100,12 +104,17 @@ func newScript(name string, data []byte, root string, b *bin, p Params) (*script
 	if !bytes.HasPrefix(s.archive.Head, []byte("#")) {
 		return nil, fmt.Errorf("%s: begin with a comment: # what is checked and where the case comes from", name)
 	}
-	const closed = "http://127.0.0.1:9" // nobody listens on the discard port
+	// No script reaches the network: what is not loopback goes to a proxy that
+	// is not there (nobody listens on the discard port). Servers on loopback are
+	// asked directly.
+	const closed = "http://127.0.0.1:9"
 	s.env = map[string]string{
-		"PATH":       b.dir + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"WORK":       s.dir,
-		"LANG":       "C.UTF-8",
-		"TERM":       "dumb",
+		"PATH": b.dir + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"WORK": s.dir,
+		"LANG": "C.UTF-8",
+		"TERM": "dumb",
+		// Under the race detector a program sleeps a second when it ends.
+		"GORACE":     "atexit_sleep_ms=0",
 		"HTTP_PROXY": closed, "HTTPS_PROXY": closed,
 	}
 	for _, name := range []string{"SYSTEMROOT", "GOCOVERDIR"} {
@@ -146,6 +155,7 @@ func (s *script) run(ctx context.Context) error {
 	return nil
 }
 
+// obey runs one line: platforms, negation, the table's row, variables.
 func (s *script) obey(ctx context.Context, table []command, line string) error {
 	words, err := split(line)
 	if err != nil {

@@ -80,6 +80,7 @@ func (s *script) cmdAwaitRequests(ctx context.Context, _ bool, args []string) er
 	})
 }
 
+// serverAnd reads the arguments N [SERVER].
 func (s *script) serverAnd(args []string) (*server, int, error) {
 	n, err := strconv.Atoi(args[0])
 	if err != nil {
@@ -102,6 +103,8 @@ func (s *server) requests() (int, error) {
 	return bytes.Count(data, []byte("\n")), err
 }
 
+// cmdAwaitFile is for what only a file tells, such as a command that a program
+// has started.
 func (s *script) cmdAwaitFile(ctx context.Context, _ bool, args []string) error {
 	return poll(ctx, func() (bool, error) {
 		_, err := os.Lstat(s.path(args[0]))
