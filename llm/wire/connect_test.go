@@ -1,0 +1,86 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"alisio/llm"
+)
+
+// get asks a real server and returns the client's error.
+func get(t *testing.T, target string) error {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Get(target)
+	if err == nil {
+		resp.Body.Close()
+		t.Fatalf("get %s: got no error", target)
+	}
+	return err
+}
+
+func TestConnect(t *testing.T) {
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	hangUp := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err == nil {
+			conn.Close()
+		}
+	}))
+	defer hangUp.Close()
+	plain := httptest.NewServer(nil)
+	defer plain.Close()
+	foreign := httptest.NewUnstartedServer(nil)
+	foreign.Config.ErrorLog = log.New(io.Discard, "", 0)
+	foreign.StartTLS()
+	defer foreign.Close()
+
+	cases := []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"refused", get(t, closed.URL), "connection refused"},
+		{"closed at once", get(t, hangUp.URL), "the connection was closed by the other side"},
+		{"unknown authority", get(t, foreign.URL), "the server's certificate is not trusted: its authority is unknown"},
+		{"no TLS", get(t, strings.Replace(plain.URL, "http:", "https:", 1)), "the server does not speak TLS"},
+		{"no such host", &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}}, "no such host"},
+		{"dead resolver", &net.DNSError{Err: "server misbehaving\x1b[2J", Name: "x"}, "the name lookup gave no answer"},
+		{"time-out", context.DeadlineExceeded, "no answer in time"},
+		{"unknown fault", errors.New("odd\x1b[2J thing with sk-secret"), "odd[2J thing with [key]"},
+	}
+	s := Server{Host: "h:1", Key: "sk-secret"}
+	for _, c := range cases {
+		wrapped := &url.Error{Op: "Post", URL: "http://h/?key=sk-secret", Err: c.err}
+		e := s.Connect(wrapped)
+		if got, ok := strings.CutPrefix(e.Message, "connect to h:1: "); e.Cause != llm.CauseUnreachable || !ok || got != c.want {
+			t.Errorf("%s: got %s, %q, want %q", c.name, e.Cause, e.Message, c.want)
+		}
+		if strings.Contains(e.Message, s.Key) {
+			t.Errorf("%s: the key is in %q", c.name, e.Message)
+		}
+	}
+}
+
+func TestConnectKeepsTheError(t *testing.T) {
+	e := (Server{Host: "h"}).Connect(&url.Error{Op: "Post", URL: "http://h/", Err: context.DeadlineExceeded})
+	if !errors.Is(e, context.DeadlineExceeded) {
+		t.Errorf("got %v, want one that wraps the deadline", e.Err)
+	}
+}
+
+func TestBroken(t *testing.T) {
+	e := (Server{Host: "h"}).Broken(io.ErrUnexpectedEOF)
+	if e.Cause != llm.CauseStream || e.Message != "read the answer of h: the connection was closed by the other side" {
+		t.Errorf("got %+v", e)
+	}
+}

@@ -1,0 +1,124 @@
+// Package wire turns what goes wrong between a model server and us into
+// llm.Error: HTTP statuses, error bodies of every known shape, errors inside a
+// stream, wait hints and connection faults.
+//
+// It sends nothing and repeats nothing: retries belong to the runner. Nothing
+// that a server says reaches an error text before it was made one short line
+// without control characters and without the key.
+package wire
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"alisio/llm"
+)
+
+// maxBody is how much of an error body is read, in bytes.
+const maxBody = 64 << 10
+
+// Server names the server that a client talks to, for its errors.
+type Server struct {
+	// Host is shown in errors: host and port of the base URL, without user,
+	// path and query.
+	Host string
+	// Key is the secret that no text may hold. Servers echo keys.
+	Key string
+}
+
+// Status makes the error of an answer whose status is not a success. It reads
+// at most 64 KiB of the body and leaves closing it, and bounding the time, to
+// the caller.
+func (s Server) Status(resp *http.Response) *llm.Error {
+	// A body that breaks off still says something.
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxBody))
+	r := parse(body)
+	e := s.fault(resp.StatusCode, r, resp.Header)
+	e.Message = s.sentence(fmt.Sprintf("answered %d", resp.StatusCode), r)
+	if e.Message == "" {
+		e.Message = fmt.Sprintf("%s answered %d (%s) without saying why", s.Host, resp.StatusCode, statusText(resp.StatusCode))
+	}
+	return e
+}
+
+// InBand makes the error of an error object that came with a success status:
+// an event of a stream, or a whole body. A payload that says nothing gives a
+// stream error.
+func (s Server) InBand(payload []byte) *llm.Error {
+	r := parse(payload[:min(len(payload), maxBody)])
+	if r.empty() {
+		return &llm.Error{Cause: llm.CauseStream, Message: s.Host + " reported an error without saying which"}
+	}
+	e := s.fault(0, r, nil)
+	e.Message = s.sentence("reported an error", r)
+	if e.Message == "" {
+		e.Message = s.Host + " reported an error without saying which"
+	}
+	return e
+}
+
+// fault decides everything but the message.
+func (s Server) fault(status int, r report, h http.Header) *llm.Error {
+	e := &llm.Error{Status: status}
+	if status == 0 {
+		e.Status = r.status
+	}
+	now := time.Now()
+	e.RetryAfter = Wait(h, "", now)
+	if e.RetryAfter == 0 {
+		e.RetryAfter = Wait(r.header, r.evidence, now)
+	}
+	e.Cause = classify(e.Status, r, e.RetryAfter)
+	e.Hint = hint(e.Cause, e.Status)
+	return e
+}
+
+// sentence is "HOST what: text", or "" when the report holds no text.
+func (s Server) sentence(what string, r report) string {
+	text := r.text
+	if text == "" {
+		text = strings.Join(r.words, ", ")
+	}
+	if text = s.Clean(text); text == "" {
+		return ""
+	}
+	return s.Host + " " + what + ": " + text
+}
+
+func statusText(status int) string {
+	if text := http.StatusText(status); text != "" {
+		return strings.ToLower(text)
+	}
+	return "unknown status"
+}
+
+// hint says what a person can do about a cause; empty when there is nothing
+// but trying again.
+func hint(c llm.Cause, status int) string {
+	switch c {
+	case llm.CauseAuth:
+		if status == http.StatusForbidden {
+			return "check the API key and what it may use"
+		}
+		return "check the API key"
+	case llm.CauseQuota:
+		return "the account's quota is used up: add credit, or use another provider"
+	case llm.CauseRateLimited:
+		return "wait, or use another model"
+	case llm.CauseContextLength:
+		return "compact the conversation, or use a model with a larger window"
+	case llm.CauseFiltered:
+		return "the provider's content filter refused this: change the request"
+	case llm.CauseBadRequest:
+		switch {
+		case status == http.StatusNotFound:
+			return "check the model (--model) and the base URL"
+		case status == http.StatusMethodNotAllowed, status < http.StatusBadRequest && status > 0:
+			return "check the base URL"
+		}
+	}
+	return ""
+}
