@@ -1,0 +1,6 @@
+//go:build !unix
+
+package workspace
+
+// openFlags: files that opening could wait on do not live in directories here.
+const openFlags = 0

@@ -1,0 +1,181 @@
+// Package workspace is the one door to the files of a session: it says what a
+// path means, opens and writes files, lists them and searches them, all inside
+// the directories that the user named and nowhere else.
+//
+// Paths, file names, links, ignore files and contents are taken as hostile.
+// A path is resolved step by step, links included, and what was found is then
+// opened relative to a handle of its root without following any link, so that
+// a directory swapped for a link in between leads to an error and never outside.
+//
+// The package asks nobody and decides nothing: that a path is protected or
+// outside is told to the caller. It runs no program, opens nothing but regular
+// files and directories, and scans nothing before it is asked to.
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// Errors that callers tell apart with errors.Is; fs.ErrNotExist, fs.ErrExist
+// and fs.ErrPermission are used for what they say.
+var (
+	// ErrGone is wrapped when a root was removed or replaced since it was opened.
+	ErrGone = errors.New("is gone")
+	// ErrStale is wrapped when a file does not have the expected content.
+	ErrStale = errors.New("the file changed since it was read")
+	// ErrNotRegular is wrapped when a directory, FIFO, socket or device stands
+	// where a file was asked for.
+	ErrNotRegular = errors.New("not a regular file")
+	// ErrMoved is wrapped when a path stopped to mean what it meant a moment ago.
+	ErrMoved = errors.New("the path changed while it was used")
+)
+
+// OutsideError says that a path leads outside the roots.
+type OutsideError struct {
+	// Path is the path with its links resolved, Dir the directory whose
+	// approval would open it. Both are raw, not quoted.
+	Path, Dir string
+}
+
+func (e *OutsideError) Error() string {
+	return fmt.Sprintf("%s is outside the workspace; directory %s is not approved", show(e.Path), show(e.Dir))
+}
+
+// root is a directory that may be used, with the handle that everything in it
+// is opened through.
+type root struct {
+	abs      string // absolute, links resolved
+	dir      *os.Root
+	info     fs.FileInfo
+	approved bool // added by Approve, not named at start
+}
+
+// Workspace is a set of roots. It is safe for concurrent use.
+type Workspace struct {
+	mu    sync.RWMutex
+	roots []*root // the first one is the workspace, grows only
+
+	// One write to a file at a time: locks by hash of the path.
+	seed   maphash.Seed
+	writes [64]sync.Mutex
+}
+
+// Open opens a workspace: dir is its root, extra are further directories that
+// may be used. All must be existing directories.
+func Open(dir string, extra ...string) (*Workspace, error) {
+	w := &Workspace{seed: maphash.MakeSeed()}
+	for _, d := range append([]string{dir}, extra...) {
+		if err := w.add(d, false); err != nil {
+			w.Close()
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// Approve adds a directory that the user approved while the session runs. What
+// it gives stays until Close.
+func (w *Workspace) Approve(dir string) error { return w.add(dir, true) }
+
+// Close gives the handles of the roots back.
+func (w *Workspace) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var first error
+	for _, r := range w.roots {
+		if err := r.dir.Close(); first == nil {
+			first = err
+		}
+	}
+	w.roots = nil
+	return first
+}
+
+// Roots are the roots in the order they were added, absolute with links
+// resolved; the first one is the workspace.
+func (w *Workspace) Roots() []string {
+	var out []string
+	for _, r := range w.all() {
+		out = append(out, r.abs)
+	}
+	return out
+}
+
+func (w *Workspace) all() []*root {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.roots
+}
+
+func (w *Workspace) add(dir string, approved bool) error {
+	r, err := openRoot(dir)
+	if err != nil {
+		return fmt.Errorf("open workspace directory %s: %w", show(dir), plainError(err))
+	}
+	r.approved = approved
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, have := range w.roots {
+		if os.SameFile(have.info, r.info) {
+			return r.dir.Close()
+		}
+	}
+	// A copy, because readers hold the old slice without the lock.
+	w.roots = append(append([]*root(nil), w.roots...), r)
+	return nil
+}
+
+func openRoot(dir string) (*root, error) {
+	if dir == "" || strings.ContainsRune(dir, 0) {
+		return nil, fs.ErrInvalid
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if abs, err = filepath.EvalSymlinks(abs); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(abs)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, errors.New("not a directory")
+	}
+	// The trailing dot makes the kernel refuse, and not wait on, a FIFO.
+	handle, err := os.OpenRoot(abs + string(filepath.Separator) + ".")
+	if err != nil {
+		return nil, err
+	}
+	if info, err = handle.Stat("."); err != nil {
+		handle.Close()
+		return nil, err
+	}
+	return &root{abs: abs, dir: handle, info: info}, nil
+}
+
+// alive tells whether the root still stands at its path. A handle outlives its
+// directory: without this check, writes would go to a tree that nobody sees.
+func (r *root) alive() error {
+	info, err := os.Stat(r.abs)
+	if err != nil || !os.SameFile(info, r.info) {
+		return fmt.Errorf("workspace %s %w", show(r.abs), ErrGone)
+	}
+	return nil
+}
+
+// child is the absolute path of rel, a slash-separated path below the root.
+func (r *root) child(rel string) string {
+	if rel == "" {
+		return r.abs
+	}
+	return strings.TrimSuffix(r.abs, string(filepath.Separator)) + string(filepath.Separator) + filepath.FromSlash(rel)
+}
