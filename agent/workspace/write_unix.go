@@ -1,0 +1,30 @@
+//go:build unix
+
+package workspace
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// shared tells whether replacing the file would split hard links or change its
+// owner.
+func shared(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (st.Nlink > 1 || int(st.Uid) != os.Geteuid())
+}
+
+// keepOwner gives f the group of the old file; the owner is ours already.
+func keepOwner(f *os.File, old fs.FileInfo) error {
+	now, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	a, aok := now.Sys().(*syscall.Stat_t)
+	b, bok := old.Sys().(*syscall.Stat_t)
+	if !aok || !bok || a.Gid == b.Gid {
+		return nil
+	}
+	return f.Chown(-1, int(b.Gid))
+}
