@@ -29,7 +29,7 @@ func TestC074OnlyRegularFilesAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := open(t, dir)
-	if err := w.Approve("/dev"); err != nil {
+	if _, err := w.Approve("/dev"); err != nil {
 		t.Fatal(err)
 	}
 	start := time.Now()

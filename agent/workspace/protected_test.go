@@ -41,7 +41,7 @@ func TestProtected(t *testing.T) {
 		check(p, false)
 	}
 	check(filepath.Join(dir, "other/.claude/x/y"), true)
-	if err := w.Approve(filepath.Join(dir, "other/.claude/x")); err != nil {
+	if _, err := w.Approve(filepath.Join(dir, "other/.claude/x")); err != nil {
 		t.Fatal(err)
 	}
 	check(filepath.Join(dir, "other/.claude/x/y"), true) // approved is not unprotected

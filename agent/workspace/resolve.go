@@ -82,7 +82,7 @@ func (w *Workspace) resolve(path string) (Target, error) {
 	if filepath.IsAbs(name) {
 		p.restart(name)
 	} else {
-		p.enter(roots[0], name)
+		p.enter(roots[0], roots[0].fromBase(name))
 	}
 	if err := p.run(); err != nil {
 		return Target{}, err
@@ -305,10 +305,31 @@ func (r *root) name(rel string, first bool) string {
 	if !first {
 		return show(r.child(rel))
 	}
-	if rel == "" {
+	return show(relative(r.base, rel))
+}
+
+// fromBase makes a relative path one that starts at the root.
+func (r *root) fromBase(path string) string {
+	if r.base == "" {
+		return path
+	}
+	return r.base + "/" + path
+}
+
+// relative is the way from one slash-separated path below a root to another.
+func relative(base, rel string) string {
+	from, to := strings.FieldsFunc(base, isSlash), strings.FieldsFunc(rel, isSlash)
+	for len(from) > 0 && len(to) > 0 && from[0] == to[0] {
+		from, to = from[1:], to[1:]
+	}
+	way := make([]string, 0, len(from)+len(to))
+	for range from {
+		way = append(way, "..")
+	}
+	if way = append(way, to...); len(way) == 0 {
 		return "."
 	}
-	return show(rel)
+	return strings.Join(way, "/")
 }
 
 // approvable is the directory that a person would approve to open a path.

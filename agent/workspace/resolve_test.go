@@ -112,7 +112,7 @@ func TestErrorsShowNoRawNames(t *testing.T) {
 func TestInnermostRootHolds(t *testing.T) {
 	dir := tree(t, "ws/sub/f", "ws/g")
 	w := open(t, filepath.Join(dir, "ws"))
-	if err := w.Approve(filepath.Join(dir, "ws/sub")); err != nil {
+	if _, err := w.Approve(filepath.Join(dir, "ws/sub")); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{"sub/f": "f", "sub/../g": "g", "sub": "", filepath.Join(dir, "ws/sub/f"): "f"} {

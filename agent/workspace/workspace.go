@@ -54,13 +54,16 @@ type root struct {
 	abs      string // absolute, links resolved
 	dir      *os.Root
 	info     fs.FileInfo
-	approved bool // added by Approve, not named at start
+	approved bool   // added by Approve, not named at start
+	holds    int    // approvals that are not revoked; guarded by Workspace.mu
+	base     string // where relative paths start, below the first root
 }
 
 // Workspace is a set of roots. It is safe for concurrent use.
 type Workspace struct {
-	mu    sync.RWMutex
-	roots []*root // the first one is the workspace, grows only
+	mu      sync.RWMutex
+	roots   []*root // the first one is the workspace
+	revoked []*root // closed with the others: a call may still hold one
 
 	// One write to a file at a time: locks by hash of the path.
 	seed   maphash.Seed
@@ -72,7 +75,7 @@ type Workspace struct {
 func Open(dir string, extra ...string) (*Workspace, error) {
 	w := &Workspace{seed: maphash.MakeSeed()}
 	for _, d := range append([]string{dir}, extra...) {
-		if err := w.add(d, false); err != nil {
+		if _, err := w.add(d, false); err != nil {
 			w.Close()
 			return nil, err
 		}
@@ -80,21 +83,65 @@ func Open(dir string, extra ...string) (*Workspace, error) {
 	return w, nil
 }
 
-// Approve adds a directory that the user approved while the session runs. What
-// it gives stays until Close.
-func (w *Workspace) Approve(dir string) error { return w.add(dir, true) }
+// SetBase lets relative paths start at a directory of the workspace instead of
+// its root; names are shown relative to it too. Call it before anything else.
+func (w *Workspace) SetBase(dir string) error {
+	t, err := w.inside(dir)
+	if err != nil {
+		return fmt.Errorf("open working directory: %w", err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !t.Dir || t.root != w.roots[0] {
+		return fmt.Errorf("open working directory: %s is not a directory of the workspace", show(dir))
+	}
+	t.root.base = t.rel
+	return nil
+}
+
+// Approve adds a directory that the user approved while the session runs, until
+// revoke is called as often as it was approved. Directories named at start stay.
+func (w *Workspace) Approve(dir string) (revoke func(), err error) {
+	r, err := w.add(dir, true)
+	if err != nil {
+		return nil, err
+	}
+	return sync.OnceFunc(func() { w.release(r) }), nil
+}
+
+// release takes one approval back.
+func (w *Workspace) release(r *root) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r.holds--; r.holds > 0 || !r.approved {
+		return
+	}
+	for i, have := range w.roots {
+		if have == r {
+			w.roots = append(append([]*root(nil), w.roots[:i]...), w.roots[i+1:]...)
+			w.revoked = append(w.revoked, r)
+			return
+		}
+	}
+}
+
+// Contains reports whether a path is inside the roots at this moment.
+func (w *Workspace) Contains(path string) bool {
+	t, err := w.resolve(path)
+	return err == nil && t.Inside
+}
 
 // Close gives the handles of the roots back.
 func (w *Workspace) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var first error
-	for _, r := range w.roots {
+	for _, r := range append(w.roots, w.revoked...) {
 		if err := r.dir.Close(); first == nil {
 			first = err
 		}
 	}
-	w.roots = nil
+	w.roots, w.revoked = nil, nil
 	return first
 }
 
@@ -114,22 +161,23 @@ func (w *Workspace) all() []*root {
 	return w.roots
 }
 
-func (w *Workspace) add(dir string, approved bool) error {
+func (w *Workspace) add(dir string, approved bool) (*root, error) {
 	r, err := openRoot(dir)
 	if err != nil {
-		return fmt.Errorf("open workspace directory %s: %w", show(dir), plainError(err))
+		return nil, fmt.Errorf("open workspace directory %s: %w", show(dir), plainError(err))
 	}
-	r.approved = approved
+	r.approved, r.holds = approved, 1
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, have := range w.roots {
 		if os.SameFile(have.info, r.info) {
-			return r.dir.Close()
+			have.holds++
+			return have, r.dir.Close()
 		}
 	}
 	// A copy, because readers hold the old slice without the lock.
 	w.roots = append(append([]*root(nil), w.roots...), r)
-	return nil
+	return r, nil
 }
 
 func openRoot(dir string) (*root, error) {

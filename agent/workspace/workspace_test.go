@@ -65,7 +65,7 @@ func TestOpenRefuses(t *testing.T) {
 func TestRootsAreResolvedAndNotRepeated(t *testing.T) {
 	dir := tree(t, "ws/a", "link -> ws", "other/b")
 	w := open(t, filepath.Join(dir, "link"), filepath.Join(dir, "ws"))
-	if err := w.Approve(filepath.Join(dir, "other")); err != nil {
+	if _, err := w.Approve(filepath.Join(dir, "other")); err != nil {
 		t.Fatal(err)
 	}
 	got := fmt.Sprint(w.Roots())
@@ -86,7 +86,7 @@ func TestApproveOpensADirectory(t *testing.T) {
 	if want := filepath.Join(dir, "other/sub"); outside.Dir != want || !strings.Contains(err.Error(), want) {
 		t.Errorf("directory %q in %q, want %q", outside.Dir, err, want)
 	}
-	if err := w.Approve(outside.Dir); err != nil {
+	if _, err := w.Approve(outside.Dir); err != nil {
 		t.Fatal(err)
 	}
 	f, err := w.OpenFile("../other/sub/b")
