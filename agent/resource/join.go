@@ -1,0 +1,87 @@
+package resource
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// minCut is the least room, in bytes, that is worth filling with the start of
+// a file.
+const minCut = 64
+
+// context joins the files. Room is given to the closest first, as it says most
+// about the work at hand: what does not fit is cut there, and what is farther
+// is left out.
+func (l *loader) context() Context {
+	room := max(l.limit, 0)
+	var blocks []string
+	for i := len(l.files) - 1; i >= 0; i-- {
+		f := &l.files[i]
+		block := f.block(room)
+		switch {
+		case block == "" && f.blank():
+		case block == "":
+			l.notice("%s was left out: context.maxBytes is %d, closer files fill it", f.source.Name, l.limit)
+			room = 0
+		case f.source.Used < len(f.body()) || f.more:
+			l.notice("%s was cut after %d bytes: context.maxBytes is %d", f.source.Name, f.source.Used, l.limit)
+			blocks = append(blocks, block)
+			room = 0
+		default:
+			blocks = append(blocks, block)
+			room -= len(block)
+		}
+	}
+	slices.Reverse(blocks)
+	c := Context{Text: strings.Join(blocks, ""), Notices: l.notices}
+	for _, f := range l.files {
+		c.Sources = append(c.Sources, f.source)
+	}
+	return c
+}
+
+// body is the text without blank lines around it.
+func (f *file) body() string { return strings.Trim(f.text, "\n") }
+
+func (f *file) blank() bool { return strings.TrimSpace(f.text) == "" && !f.more }
+
+// block renders the file under its header in at most room bytes, cut and
+// marked when it is longer, empty when that leaves nothing of use. It sets
+// source.Used.
+func (f *file) block(room int) string {
+	body := f.body()
+	head := "## Instructions from " + f.source.Name + "\n\n"
+	whole := head + body + "\n\n"
+	if f.blank() {
+		return ""
+	}
+	if len(whole) <= room && !f.more {
+		f.source.Used = len(body)
+		return whole
+	}
+	mark := fmt.Sprintf("\n[cut here: the file has %d bytes, see %s]\n\n", f.source.Size, f.source.Name)
+	left := room - len(head) - len(mark)
+	if left < minCut {
+		return ""
+	}
+	body = cut(body, left)
+	f.source.Used = len(body)
+	return head + body + mark
+}
+
+// cut returns at most n bytes of s, up to a line end if one is near, else up to
+// a whole character.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	if i := strings.LastIndexByte(s[:n], '\n'); i >= n/2 {
+		return s[:i]
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

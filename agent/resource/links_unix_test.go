@@ -1,0 +1,113 @@
+//go:build unix
+
+package resource
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func link(t *testing.T, target, at string) {
+	t.Helper()
+	if err := os.Symlink(target, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLinksOutOfTheWorkspaceAreRefused(t *testing.T) {
+	_, root := tree(t, map[string]string{"secret": "SECRET", "out/AGENTS.md": "SECRET", "ws/docs/rules": "rules"})
+	outside := filepath.Join(filepath.Dir(root), "secret")
+	link(t, "../secret", filepath.Join(root, "AGENTS.override.md"))
+	link(t, outside, filepath.Join(root, "AGENTS.md"))
+	link(t, "docs/rules", filepath.Join(root, "AGENT.md"))
+	link(t, "../out", filepath.Join(root, "sub"))
+	c := load(t, Options{Root: root, Dir: filepath.Join(root, "sub")})
+	if strings.Contains(c.Text, "SECRET") {
+		t.Fatalf("got a file from outside:\n%s", c.Text)
+	}
+	if got := names(c); got != "AGENT.md:5" {
+		t.Errorf("got %s, want the link that stays inside", got)
+	}
+	notices := strings.Join(c.Notices, "\n")
+	for _, want := range []string{
+		"AGENTS.override.md is a link that leads nowhere or out of the workspace: not read",
+		"AGENTS.md is a link that leads nowhere or out of the workspace: not read",
+		"sub/AGENTS.md was not read: ",
+	} {
+		if !strings.Contains(notices, want) {
+			t.Errorf("got notices:\n%s\nwant %s", notices, want)
+		}
+	}
+}
+
+func TestGlobalFileMayBeALink(t *testing.T) {
+	config, root := tree(t, map[string]string{"dotfiles/agents": "mine"})
+	link(t, "../dotfiles/agents", filepath.Join(config, "AGENTS.md"))
+	if c := load(t, Options{ConfigHome: config, Root: root, Dir: root}); names(c) != "global AGENTS.md:4" {
+		t.Errorf("got %s with %q", names(c), c.Notices)
+	}
+}
+
+func TestSameFileIsReadOnce(t *testing.T) {
+	_, root := tree(t, map[string]string{"ws/AGENTS.md": "rules", "ws/sub/x": ""})
+	link(t, "../AGENTS.md", filepath.Join(root, "sub", "AGENTS.md"))
+	c := load(t, Options{Root: root, Dir: filepath.Join(root, "sub")})
+	if want := []string{"sub/AGENTS.md is the same file as AGENTS.md: not read twice"}; names(c) != "AGENTS.md:5" || !reflect.DeepEqual(c.Notices, want) {
+		t.Errorf("got %s with %q", names(c), c.Notices)
+	}
+}
+
+func TestPipesAndUnreadableFilesAreNotices(t *testing.T) {
+	config, root := tree(t, map[string]string{"ws/AGENTS.md": "x", "ws/AGENT.md": "taken"})
+	for _, at := range []string{filepath.Join(config, "AGENTS.md"), filepath.Join(root, "AGENTS.override.md")} {
+		if err := syscall.Mkfifo(at, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A link in a loop is unreadable for every user, root included.
+	if err := os.Remove(filepath.Join(root, "AGENTS.md")); err != nil {
+		t.Fatal(err)
+	}
+	link(t, "AGENTS.md", filepath.Join(root, "AGENTS.md"))
+	c := load(t, Options{ConfigHome: config, Root: root, Dir: root})
+	want := []string{
+		"global AGENTS.md was not read: not a regular file",
+		"AGENTS.override.md was not read: not a regular file",
+		"AGENTS.md is a link that leads nowhere or out of the workspace: not read",
+	}
+	if names(c) != "AGENT.md:5" || !reflect.DeepEqual(c.Notices, want) {
+		t.Errorf("got %s with %q", names(c), c.Notices)
+	}
+}
+
+// The kind is looked at before the open; a pipe that is put there in between
+// must not make the open wait.
+func TestOpenDoesNotWaitForAPipe(t *testing.T) {
+	_, root := tree(t, nil)
+	if err := syscall.Mkfifo(filepath.Join(root, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := os.OpenRoot(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	f, err := opener(r).OpenFile("pipe", os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+}
+
+func TestNamesThatDrawAreQuoted(t *testing.T) {
+	_, root := tree(t, map[string]string{"ws/a\x1b[2J\n## Instructions/AGENTS.md": "x"})
+	c := load(t, Options{Root: root, Dir: filepath.Join(root, "a\x1b[2J\n## Instructions")})
+	want := "## Instructions from \"a\\x1b[2J\\n## Instructions/AGENTS.md\"\n\nx\n\n"
+	if c.Text != want || strings.Contains(c.Sources[0].Why, "\x1b") {
+		t.Errorf("got %q, want %q", c.Text, want)
+	}
+}
