@@ -1,0 +1,284 @@
+// Package gate holds the one decision on every call: whether a plan may be
+// carried out. It is part of the trusted code.
+//
+// The order is fixed (spec tools.md, "Effects and the gate"): paths against the
+// roots and the approved directories, then protected paths, then mode, flags
+// and grants, then a question to the person, which without a person is a no.
+// Nothing that a model, a tool or a repository says can change the order or the
+// policy.
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"alisio/agent/clock"
+	"alisio/agent/perm"
+	"alisio/agent/workspace"
+	"alisio/plug"
+)
+
+// Gate decides on the calls of one session. It is safe for concurrent use, and
+// it is the queue through which every question to the person goes: it
+// implements plug.Asker, and it alone begins and ends human waits.
+type Gate struct {
+	policy perm.Policy
+	files  *workspace.Workspace
+	asker  plug.Asker
+	waits  *clock.HumanWaits
+	// queue lets one question at a time through, in the order of arrival.
+	queue chan struct{}
+
+	mu     sync.Mutex
+	grants map[string]bool
+}
+
+// Options is what a gate is made from.
+type Options struct {
+	Policy perm.Policy
+	Files  *workspace.Workspace
+	// Asker puts questions to the person; nil: there is none.
+	Asker plug.Asker
+	Waits *clock.HumanWaits
+}
+
+// New makes the gate of a session.
+func New(o Options) *Gate {
+	return &Gate{
+		policy: o.Policy, files: o.Files, asker: o.Asker, waits: o.Waits,
+		queue: make(chan struct{}, 1), grants: make(map[string]bool),
+	}
+}
+
+// Offers reports whether any call of a tool with that widest effect could be
+// allowed; a tool that can not is not even offered to the model.
+func (g *Gate) Offers(effect plug.Effect) bool {
+	return g.policy.Offers(string(effect), g.asker != nil)
+}
+
+// Request is a call that waits for the decision.
+type Request struct {
+	SessionID string
+	CallID    string
+	Tool      string
+	Plan      plug.Plan
+	// Observe is told what was asked and decided; it may be nil.
+	Observe func(plug.Payload)
+}
+
+// Verdict is the gate's answer.
+type Verdict struct {
+	Allowed bool
+	// Reason tells the model, and the person, why not and what would help.
+	Reason string
+	// Opened: a directory was approved on the way, so that the plan was made
+	// without its files. Prepare it again and decide anew.
+	Opened bool
+	// Release takes back what was approved for this call alone; call it when
+	// the call has ended. It is never nil.
+	Release func()
+}
+
+// Decide decides on a plan. The error is that of ctx or of the asker; a no is
+// no error.
+func (g *Gate) Decide(ctx context.Context, r Request) (Verdict, error) {
+	d, err := g.directories(ctx, r)
+	if err != nil || d.Opened || d.Reason != "" {
+		return d, err
+	}
+	v := g.policy.Decide(string(r.Plan.Effect))
+	protected := g.protected(r.Plan)
+	q := plug.Question{
+		Kind: plug.AskCall, SessionID: r.SessionID, CallID: r.CallID, Tool: r.Tool, Plan: r.Plan,
+		Protected: protected, Remedy: g.policy.Remedy(string(r.Plan.Effect)),
+	}
+	switch {
+	case v.Decision == perm.Deny:
+		g.resolved(r, false, plug.Deny, by(v))
+		return verdict(false, q.Remedy), nil
+	case protected != "":
+		q.Remedy = fmt.Sprintf("%s is protected: only a person's yes in an interactive session can change it", protected)
+	case v.Decision == perm.Allow:
+		g.resolved(r, false, plug.Once, by(v))
+		return verdict(true, ""), nil
+	case g.granted(r.Plan.Key):
+		g.resolved(r, false, plug.Session, plug.ByGrant)
+		return verdict(true, ""), nil
+	}
+	a, err := g.ask(ctx, r, q)
+	if err == nil && a.Decision == plug.Session && protected == "" {
+		g.grant(r.Plan.Key)
+	}
+	return verdict(err == nil && a.Decision != plug.Deny, reason(a, q)), err
+}
+
+func verdict(allowed bool, reason string) Verdict {
+	return Verdict{Allowed: allowed, Reason: reason, Release: func() {}}
+}
+
+// directories asks for each directory outside the roots that the plan touches.
+// The verdict has a reason when one was refused.
+func (g *Gate) directories(ctx context.Context, r Request) (Verdict, error) {
+	v := verdict(false, "")
+	var once []func()
+	v.Release = func() {
+		for _, revoke := range once {
+			revoke()
+		}
+	}
+	for _, p := range planPaths(r.Plan) {
+		t, err := g.files.Resolve(p.Path)
+		if err != nil {
+			v.Reason = err.Error()
+			return v, nil
+		}
+		if t.Inside {
+			continue
+		}
+		q := plug.Question{
+			Kind: plug.AskDirectory, SessionID: r.SessionID, CallID: r.CallID, Tool: r.Tool, Plan: r.Plan,
+			Directory: t.Approve,
+			Remedy:    fmt.Sprintf("%s is outside the workspace: --add-dir %s opens its directory", t.Name, t.Approve),
+		}
+		a, err := g.ask(ctx, r, q)
+		if err != nil || a.Decision == plug.Deny {
+			v.Reason = reason(a, q)
+			return v, err
+		}
+		revoke, err := g.files.Approve(t.Approve)
+		if err != nil {
+			v.Reason = err.Error()
+			return v, nil
+		}
+		if a.Decision == plug.Once {
+			once = append(once, revoke)
+		}
+		v.Opened = true
+	}
+	return v, nil
+}
+
+// planPaths returns the paths of a plan and the directory of its command.
+func planPaths(p plug.Plan) []plug.PlanPath {
+	if p.Dir == "" {
+		return p.Paths
+	}
+	return append(p.Paths[:len(p.Paths):len(p.Paths)], plug.PlanPath{Path: p.Dir, Access: plug.AccessRead})
+}
+
+// protected names the first protected path that the plan writes, and why it is
+// one. What can not be resolved counts as protected.
+func (g *Gate) protected(p plug.Plan) string {
+	for _, path := range p.Paths {
+		if path.Access != plug.AccessWrite {
+			continue
+		}
+		t, err := g.files.Resolve(path.Path)
+		if err != nil {
+			return fmt.Sprintf("%s, which can not be resolved (%s),", path.Path, err)
+		}
+		if why, ok := g.files.Protected(t); ok {
+			return fmt.Sprintf("%s (%s)", t.Name, why)
+		}
+	}
+	return ""
+}
+
+// ask puts a question to the person, or answers for the missing one.
+func (g *Gate) ask(ctx context.Context, r Request, q plug.Question) (plug.Answer, error) {
+	if g.asker == nil {
+		g.resolved(r, false, plug.Deny, plug.ByHeadless)
+		return plug.Answer{Decision: plug.Deny, Reason: q.Remedy, By: plug.ByHeadless}, nil
+	}
+	if r.Observe != nil {
+		r.Observe(plug.ApprovalRequested{ID: r.CallID, Name: r.Tool, Effect: r.Plan.Effect, Directory: q.Directory})
+	}
+	a, err := g.Ask(ctx, q)
+	if err != nil {
+		return plug.Answer{Decision: plug.Deny}, err
+	}
+	g.resolved(r, true, a.Decision, a.By)
+	return a, nil
+}
+
+// Ask implements plug.Asker: it waits for its turn, stops the clocks of the
+// session and of its ancestors while the person thinks, and takes nothing but
+// the three known decisions for a yes.
+func (g *Gate) Ask(ctx context.Context, q plug.Question) (plug.Answer, error) {
+	if g.asker == nil {
+		return plug.Answer{Decision: plug.Deny, Reason: q.Remedy, By: plug.ByHeadless}, nil
+	}
+	defer g.waits.Begin(q.SessionID)()
+	select {
+	case g.queue <- struct{}{}:
+		defer func() { <-g.queue }()
+	case <-ctx.Done():
+		return plug.Answer{Decision: plug.Deny}, ctx.Err()
+	}
+	a, err := g.asker.Ask(ctx, q)
+	switch {
+	case ctx.Err() != nil:
+		return plug.Answer{Decision: plug.Deny}, ctx.Err()
+	case err != nil:
+		return plug.Answer{Decision: plug.Deny}, fmt.Errorf("ask about %s: %w", q.Tool, err)
+	}
+	switch a.Decision {
+	case plug.Once, plug.Session, plug.Deny:
+	default:
+		return plug.Answer{Decision: plug.Deny}, fmt.Errorf("ask about %s: %w", q.Tool, errAnswer)
+	}
+	if a.By == "" {
+		a.By = plug.ByUser
+	}
+	return a, nil
+}
+
+var errAnswer = errors.New("the surface gave an answer that is none of once, session, deny")
+
+// by says who decided, in the words of events: what flags forbid, flags decided.
+func by(v perm.Verdict) plug.DecidedBy {
+	if v.By == perm.ByMode {
+		return plug.ByMode
+	}
+	return plug.ByFlag
+}
+
+// resolved reports a decision: every one on an effect other than read and
+// internal, and every one that a person made (spec events.md, "Per call").
+func (g *Gate) resolved(r Request, person bool, d plug.Decision, by plug.DecidedBy) {
+	quiet := r.Plan.Effect == plug.EffectRead || r.Plan.Effect == plug.EffectInternal
+	if r.Observe == nil || (quiet && !person) {
+		return
+	}
+	r.Observe(plug.ApprovalResolved{ID: r.CallID, Name: r.Tool, Effect: r.Plan.Effect, Decision: d, By: by})
+}
+
+func (g *Gate) granted(key string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return key != "" && g.grants[key]
+}
+
+func (g *Gate) grant(key string) {
+	if key == "" {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.grants[key] = true
+}
+
+// reason is what the model is told after a no.
+func reason(a plug.Answer, q plug.Question) string {
+	switch {
+	case a.Decision != plug.Deny:
+		return ""
+	case a.Reason != "":
+		return a.Reason
+	case a.By == plug.ByHeadless:
+		return q.Remedy
+	}
+	return "the person said no"
+}

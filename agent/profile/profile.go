@@ -1,0 +1,150 @@
+// Package profile chooses the model that a run talks to: it keeps the
+// registered kinds of providers and makes the one that flags, environment and
+// the provider block of the configuration ask for.
+//
+// It alone reads a key from the environment, and hands it to the provider that
+// it was set for and to nobody else. It contacts no server.
+package profile
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"alisio/agent/config"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// Registry holds the registered kinds of providers. It is safe for concurrent
+// use.
+type Registry struct {
+	mu   sync.Mutex
+	list []*plug.ProviderRegistration
+}
+
+// Register adds a kind of provider. Two of one id, or two that take a bare
+// endpoint, are an error.
+func (r *Registry) Register(p plug.ProviderRegistration) (undo func(), err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p.ID == "" || p.Create == nil {
+		return nil, fmt.Errorf("register provider %q: it has no id or no Create", p.ID)
+	}
+	for _, q := range r.list {
+		switch {
+		case q.ID == p.ID:
+			return nil, fmt.Errorf("register provider %s: the id is taken", p.ID)
+		case q.Endpoint && p.Endpoint:
+			return nil, fmt.Errorf("register provider %s: %s takes bare endpoints already", p.ID, q.ID)
+		}
+	}
+	entry := &p
+	r.list = append(r.list, entry)
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.list = slices.DeleteFunc(r.list, func(q *plug.ProviderRegistration) bool { return q == entry })
+	}, nil
+}
+
+// endpoint returns the one that takes a bare base URL.
+func (r *Registry) endpoint() *plug.ProviderRegistration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.list {
+		if p.Endpoint {
+			return p
+		}
+	}
+	return nil
+}
+
+// Selection is what a model is chosen by.
+type Selection struct {
+	Config config.Config
+	// Getenv reads the environment as it was at the program's start.
+	Getenv func(string) string
+	// Loopback reports whether a host name is this machine.
+	Loopback  func(host string) bool
+	UserAgent string
+}
+
+// Choice is a chosen model and its provider.
+type Choice struct {
+	Provider llm.Provider
+	Model    llm.Model
+	// Host is the server's name and port, for display.
+	Host string
+}
+
+// Choose makes the provider of the configured endpoint. Every error says what
+// to set.
+func (r *Registry) Choose(ctx context.Context, s Selection) (Choice, error) {
+	p := s.Config.Provider
+	if p.Model == "" {
+		return Choice{}, llm.Errorf(llm.CauseBadRequest, "no model is chosen").
+			WithHint("name one with --model NAME, ALISIO_MODEL or provider.model in the configuration")
+	}
+	reg := r.endpoint()
+	if reg == nil {
+		return Choice{}, llm.Errorf(llm.CauseBadRequest, "no provider takes %s", p.BaseURL).
+			WithHint("the plugin that takes bare endpoints is switched off: see builtinPlugins and --disable-plugin")
+	}
+	u, err := url.Parse(p.BaseURL)
+	if err != nil {
+		return Choice{}, llm.Errorf(llm.CauseBadRequest, "base URL %q: %w", p.BaseURL, err)
+	}
+	key, err := secret(p, u, s)
+	if err != nil {
+		return Choice{}, err
+	}
+	provider, err := reg.Create(ctx, plug.ProviderSettings{
+		BaseURL: p.BaseURL, Key: key, TokenParameter: p.TokenParameter, StreamUsage: p.StreamUsage,
+		UserAgent: s.UserAgent,
+	})
+	if err != nil {
+		return Choice{}, fmt.Errorf("create provider %s: %w", reg.ID, err)
+	}
+	return Choice{Provider: provider, Model: model(s.Config, p.Model), Host: u.Host}, nil
+}
+
+// model says what is known about a model without asking its server.
+func model(c config.Config, id string) llm.Model {
+	known := c.Models[id]
+	m := llm.Model{
+		ID: id, ContextWindow: known.ContextWindow, MaxOutputTokens: known.MaxOutputTokens, Efforts: known.Effort,
+	}
+	if c.Provider.ContextWindow > 0 {
+		m.ContextWindow = c.Provider.ContextWindow
+	}
+	return m
+}
+
+// secret finds the key for an endpoint (spec config-cli.md, "Files and
+// layers"). A server of this machine is asked without one when none is set; a
+// key never goes over plain http to another machine.
+func secret(p config.Provider, u *url.URL, s Selection) (string, error) {
+	if p.Auth == "none" {
+		return "", nil
+	}
+	key := strings.TrimSpace(s.Getenv(p.APIKeyEnv))
+	local := s.Loopback(u.Hostname())
+	switch {
+	case key == "" && local:
+		return "", nil
+	case key == "":
+		return "", llm.Errorf(llm.CauseAuth, "no key for %s: the variable %s is not set", u.Host, p.APIKeyEnv).
+			WithHint(fmt.Sprintf("export %s=…, name another variable in provider.apiKeyEnv, or set provider.auth to \"none\"", p.APIKeyEnv))
+	case u.Scheme == "http" && !local:
+		return "", llm.Errorf(llm.CauseAuth, "the key in %s would go over plain http to %s", p.APIKeyEnv, u.Host).
+			WithHint("use https, or set provider.auth to \"none\" for a server that takes no key")
+	case strings.ContainsFunc(key, func(r rune) bool { return r < 0x21 || r > 0x7e }):
+		return "", llm.Errorf(llm.CauseAuth, "the key in %s holds spaces, control or non-ASCII characters", p.APIKeyEnv).
+			WithHint("set it again; a line break in the middle is the usual reason")
+	}
+	return key, nil
+}

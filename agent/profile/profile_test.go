@@ -1,0 +1,119 @@
+package profile
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"alisio/agent/config"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+func load(t *testing.T, body string, env map[string]string) config.Config {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(body), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(config.LoadOptions{Dirs: config.Dirs{Config: dir}, Getenv: func(k string) string { return env[k] }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// nobody is a provider that is never asked.
+type nobody struct{ llm.Provider }
+
+func TestChoose(t *testing.T) {
+	key := map[string]string{"OPENAI_API_KEY": "sk-test"}
+	for _, c := range []struct {
+		name, config string
+		env          map[string]string
+		key          string // what the provider is given
+		fails        string
+		cause        llm.Cause
+	}{
+		{"hosted", `{"provider":{"model":"m"}}`, key, "sk-test", "", ""},
+		{"hosted without a key", `{"provider":{"model":"m"}}`, nil, "", "OPENAI_API_KEY is not set", llm.CauseAuth},
+		{"named variable", `{"provider":{"model":"m","apiKeyEnv":"MY_KEY"}}`, key, "", "MY_KEY is not set", llm.CauseAuth},
+		{"blank key", `{"provider":{"model":"m"}}`, map[string]string{"OPENAI_API_KEY": " \n"}, "", "is not set", llm.CauseAuth},
+		{"key with a break in it", `{"provider":{"model":"m"}}`, map[string]string{"OPENAI_API_KEY": "sk-a\nb"}, "", "control", llm.CauseAuth},
+		{"key with a break behind it", `{"provider":{"model":"m"}}`, map[string]string{"OPENAI_API_KEY": "sk-a\n"}, "sk-a", "", ""},
+		{"local without a key", `{"provider":{"model":"m","baseURL":"http://127.0.0.1:1/v1"}}`, nil, "", "", ""},
+		{"local with a key", `{"provider":{"model":"m","baseURL":"http://localhost:1/v1"}}`, key, "sk-test", "", ""},
+		{"no key wanted", `{"provider":{"model":"m","auth":"none"}}`, key, "", "", ""},
+		{"plain http with a key", `{"provider":{"model":"m","baseURL":"http://gpu.example/v1"}}`, key, "", "plain http", llm.CauseAuth},
+		{"plain http without one", `{"provider":{"model":"m","baseURL":"http://gpu.example/v1","auth":"none"}}`, nil, "", "", ""},
+		{"no model", `{}`, key, "", "no model is chosen", llm.CauseBadRequest},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var r Registry
+			var got *plug.ProviderSettings
+			if _, err := r.Register(plug.ProviderRegistration{ID: "toy", Endpoint: true,
+				Create: func(_ context.Context, s plug.ProviderSettings) (llm.Provider, error) {
+					got = &s
+					return nobody{}, nil
+				}}); err != nil {
+				t.Fatal(err)
+			}
+			cfg := load(t, c.config, c.env)
+			choice, err := r.Choose(context.Background(), Selection{
+				Config: cfg, Getenv: func(k string) string { return c.env[k] },
+				Loopback: func(h string) bool { return h == "127.0.0.1" || h == "localhost" },
+			})
+			if c.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fails) || llm.CauseOf(err) != c.cause || got != nil {
+					t.Errorf("got %v (%s), created %v", err, llm.CauseOf(err), got)
+				}
+				return
+			}
+			if err != nil || got == nil || got.Key != c.key || got.BaseURL != cfg.Provider.BaseURL || choice.Model.ID != "m" {
+				t.Errorf("got %+v, %v, created with %+v", choice, err, got)
+			}
+		})
+	}
+}
+
+func TestModelFacts(t *testing.T) {
+	cfg := load(t, `{"provider":{"contextWindow":100},"models":{"a/b":{"contextWindow":7,"maxOutputTokens":5,"effort":["low","high"]}}}`, nil)
+	got := model(cfg, "a/b")
+	if got.ContextWindow != 100 || got.MaxOutputTokens != 5 || got.TakesEffort("medium") || !got.TakesEffort("high") {
+		t.Errorf("got %+v", got)
+	}
+	if got := model(cfg, "unknown"); got.ContextWindow != 100 || !got.TakesEffort("medium") {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestRegister(t *testing.T) {
+	create := func(context.Context, plug.ProviderSettings) (llm.Provider, error) { return nobody{}, nil }
+	var r Registry
+	undo, err := r.Register(plug.ProviderRegistration{ID: "a", Endpoint: true, Create: create})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, bad := range map[string]plug.ProviderRegistration{
+		"taken id":        {ID: "a", Create: create},
+		"second endpoint": {ID: "b", Endpoint: true, Create: create},
+		"no id":           {Create: create},
+		"no create":       {ID: "c"},
+	} {
+		if _, err := r.Register(bad); err == nil {
+			t.Errorf("%s: it was taken", name)
+		}
+	}
+	if _, err := r.Register(plug.ProviderRegistration{ID: "b", Create: create}); err != nil {
+		t.Error(err)
+	}
+	undo()
+	if r.endpoint() != nil {
+		t.Error("it is still registered")
+	}
+	if _, err := r.Choose(context.Background(), Selection{Config: load(t, `{"provider":{"model":"m"}}`, nil)}); err == nil {
+		t.Error("chosen without a provider")
+	}
+}

@@ -1,0 +1,239 @@
+package run
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"alisio/agent/gate"
+	"alisio/llm"
+	"alisio/llm/schema"
+	"alisio/plug"
+)
+
+// tool is a tool with its compiled schema.
+type tool struct {
+	plug.Tool
+	spec   plug.ToolSpec
+	schema *schema.Schema
+}
+
+func newTool(t plug.Tool) (*tool, error) {
+	spec := t.Spec()
+	s, err := schema.Compile(spec.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("tool %s: %w", spec.Name, err)
+	}
+	return &tool{Tool: t, spec: spec, schema: s}, nil
+}
+
+// work is a call between its plan and its end. Either answer is set, and
+// nothing is executed, or plan stands and was allowed.
+type work struct {
+	llm.ToolCall
+	tool     *tool
+	call     plug.Call
+	plan     plug.Plan
+	notes    []string
+	started  time.Time
+	progress *progress
+	release  []func()
+	answer   *plug.Result
+	denied   bool
+}
+
+// begin takes a call to the point where it may be executed: known, valid,
+// planned, allowed. tool_started is emitted when the plan stands, or at once
+// when it never will.
+func (l *loop) begin(c llm.ToolCall) *work {
+	w := &work{ToolCall: c, started: l.o.Now()}
+	t, ok := l.tools[c.Name]
+	if !ok {
+		l.started(w, plug.EffectExternal)
+		return w.refuse("unknown tool %q; the tools are: %s", clip(c.Name, 80), strings.Join(l.offeredNames(), ", "))
+	}
+	w.tool = t
+	args, err := w.arguments()
+	if err == nil {
+		w.progress = newProgress(c.ID, l.emit, l.o.Now)
+		w.call = plug.Call{
+			SessionID: l.in.SessionID, CallID: c.ID, Args: args, Files: l.o.Files, Exec: l.o.Exec,
+			Progress: w.progress.add,
+		}
+		err = l.prepare(w)
+	}
+	if err != nil {
+		l.started(w, t.spec.Effect)
+		return w.refuse("%s", err)
+	}
+	l.started(w, w.plan.Effect)
+	l.decide(w)
+	return w
+}
+
+func (l *loop) started(w *work, effect plug.Effect) {
+	l.emit(plug.ToolStarted{
+		ID: w.ID, Name: w.Name, Arguments: w.Arguments, Effect: effect, Title: oneLine(w.plan.Title),
+	})
+}
+
+func (w *work) refuse(format string, args ...any) *work {
+	r := plug.Error(format, args...)
+	w.answer = &r
+	return w
+}
+
+// arguments repairs what can be repaired without loss and validates the rest.
+func (w *work) arguments() (json.RawMessage, error) {
+	var broken map[string]string
+	if json.Unmarshal([]byte(w.Arguments), &broken) == nil && len(broken) == 1 {
+		if raw, ok := broken[brokenKey]; ok {
+			return nil, fmt.Errorf("the arguments are no valid JSON (%w); nothing was run. Send the call again", checkJSON(raw))
+		}
+	}
+	fixed, notes := w.tool.schema.Repair([]byte(w.Arguments))
+	problems := w.tool.schema.Validate(fixed)
+	if len(problems) == 0 {
+		w.notes = notes
+		return fixed, nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "the arguments of %s do not fit its schema; nothing was run", w.Name)
+	for i, p := range problems {
+		if i == 5 {
+			fmt.Fprintf(&b, "\n- and %d more", len(problems)-i)
+			break
+		}
+		fmt.Fprintf(&b, "\n- %s", p)
+	}
+	return nil, errors.New(b.String())
+}
+
+// prepare asks the tool for its plan. What a tool declares as its widest
+// effect, its plans can not exceed.
+func (l *loop) prepare(w *work) error {
+	err := guard(w.Name, func() (err error) {
+		w.plan, err = w.tool.Prepare(l.ctx, &w.call)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if w.plan.Effect == "" {
+		w.plan.Effect = w.tool.spec.Effect
+	}
+	if !within(w.plan.Effect, w.tool.spec.Effect) {
+		return fmt.Errorf("tool %s planned a call of effect %q beyond its declared %q", w.Name, w.plan.Effect, w.tool.spec.Effect)
+	}
+	return nil
+}
+
+// within reports whether a plan's effect is covered by the declared one.
+func within(plan, declared plug.Effect) bool {
+	return plan == declared || plan == plug.EffectRead
+}
+
+// decide asks the gate, and prepares anew when a directory was opened.
+func (l *loop) decide(w *work) {
+	for {
+		v, err := l.o.Gate.Decide(l.ctx, gate.Request{
+			SessionID: l.in.SessionID, CallID: w.ID, Tool: w.Name, Plan: w.plan, Observe: l.emit,
+		})
+		if v.Release != nil {
+			w.release = append(w.release, v.Release)
+		}
+		switch {
+		case err != nil:
+			w.refuse("not run: %s", err)
+			return
+		case v.Opened:
+			if err := l.prepare(w); err != nil {
+				w.refuse("%s", err)
+				return
+			}
+		case !v.Allowed:
+			w.denied = true
+			w.refuse("not allowed: %s", v.Reason)
+			return
+		default:
+			return
+		}
+	}
+}
+
+// end executes a call that stands and reports its end, exactly once.
+func (l *loop) end(w *work) done {
+	defer func() {
+		for _, release := range slices.Backward(w.release) {
+			release()
+		}
+	}()
+	if w.answer == nil {
+		r := l.execute(w)
+		w.answer = &r
+	}
+	r := *w.answer
+	if len(w.notes) > 0 {
+		note := llm.Part{Type: llm.PartText, Text: "[" + strings.Join(w.notes, "; ") + "]"}
+		r.Parts = append(r.Parts[:len(r.Parts):len(r.Parts)], note)
+	}
+	r = bound(r, resultChars(l.o.Model.ContextWindow))
+	l.emit(plug.ToolCompleted{
+		ID: w.ID, Name: w.Name, IsError: r.IsError, DurationMs: l.o.Now().Sub(w.started).Milliseconds(),
+		Preview: clip(r.PlainText(), previewChars), Summary: r.Summary, Result: &r,
+	})
+	return done{result: r, denied: w.denied}
+}
+
+func (l *loop) execute(w *work) plug.Result {
+	if l.ctx.Err() != nil {
+		return plug.Error("not run: the run was stopped")
+	}
+	var r plug.Result
+	err := guard(w.Name, func() (err error) {
+		r, err = w.tool.Execute(l.ctx, &w.call, w.plan)
+		return err
+	})
+	w.progress.close()
+	switch {
+	case err == nil:
+		return r
+	case l.ctx.Err() != nil:
+		return plug.Error("stopped: the run was cancelled while this call was running; it may have done a part of its work")
+	}
+	return plug.Error("%s", err)
+}
+
+// guard makes a panic of a tool the tool's failure.
+func guard(name string, do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("tool %s: panic: %v", name, p)
+		}
+	}()
+	return do()
+}
+
+func (l *loop) offeredNames() []string {
+	names := make([]string, len(l.offered))
+	for i, t := range l.offered {
+		names[i] = t.Name
+	}
+	return names
+}
+
+// oneLine keeps a title to one line of valid UTF-8.
+func oneLine(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if strings.ContainsAny(s, "\n\r") {
+		s = strings.Join(strings.Fields(s), " ")
+	}
+	if utf8.RuneCountInString(s) > 500 {
+		s = clip(s, 500)
+	}
+	return s
+}

@@ -1,0 +1,70 @@
+package run
+
+import (
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// Limits bound a run (spec runner.md, "Limits"). Zero means the default.
+type Limits struct {
+	// MaxTurns is the number of answers after which a run ends with everything
+	// kept; 100 by default.
+	MaxTurns int
+	// MaxOutputTokens caps each answer, whatever the model.
+	MaxOutputTokens int
+}
+
+const (
+	defaultMaxTurns  = 100
+	defaultMaxOutput = 16_384
+	// catalogMaxOutput bounds what a catalog may claim.
+	catalogMaxOutput = 65_536
+)
+
+func (l Limits) maxTurns() int {
+	if l.MaxTurns > 0 {
+		return l.MaxTurns
+	}
+	return defaultMaxTurns
+}
+
+// output resolves the cap of one answer for a model: the explicit value, else
+// the catalog's, else the default; never more than a quarter of a known window.
+func (l Limits) output(perRun int, m llm.Model) (tokens int, source plug.OutputSource) {
+	switch {
+	case perRun > 0:
+		tokens, source = perRun, plug.SourceUser
+	case l.MaxOutputTokens > 0:
+		tokens, source = l.MaxOutputTokens, plug.SourceUser
+	case m.MaxOutputTokens > 0:
+		tokens, source = min(m.MaxOutputTokens, catalogMaxOutput), plug.SourceModel
+	default:
+		tokens, source = defaultMaxOutput, plug.SourceDefault
+	}
+	if m.ContextWindow > 0 {
+		tokens = max(1, min(tokens, m.ContextWindow/4))
+	}
+	return tokens, source
+}
+
+const (
+	maxResultChars = 48_000
+	maxBatchChars  = 200_000
+	previewChars   = 2_000
+)
+
+// resultChars is how many characters one result may hold, batchChars how many
+// the results of one answer may hold together (spec runner.md, "Results").
+func resultChars(window int) int {
+	if window <= 0 {
+		return maxResultChars
+	}
+	return min(maxResultChars, window*4/10)
+}
+
+func batchChars(window int) int {
+	if window <= 0 {
+		return maxBatchChars
+	}
+	return window * 4 / 4
+}

@@ -1,0 +1,171 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// loop is the state of one run. All but the fields under mu belongs to the
+// goroutine that called Do.
+type loop struct {
+	o  Options
+	in Input
+	// caller is what the person can cancel; ctx also ends when the store breaks.
+	caller context.Context
+	ctx    context.Context
+	stop   context.CancelFunc
+
+	tools     map[string]*tool
+	offered   []llm.Tool
+	messages  []llm.Message
+	usedIDs   map[string]bool
+	doom      doom
+	turn      int
+	tokens    int
+	usage     llm.Usage
+	text      string
+	truncated bool
+	denied    int
+	allDenied bool
+
+	maxOutput    int
+	outputSource plug.OutputSource
+
+	mu     sync.Mutex
+	seq    int64
+	broken error
+}
+
+func newLoop(ctx context.Context, o Options, in Input) (*loop, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if in.RunID == "" {
+		in.RunID = NewID()
+	}
+	in.Prompt = strings.ToValidUTF8(in.Prompt, "\uFFFD")
+	messages, err := o.Store.Messages(ctx, in.SessionID)
+	if err != nil {
+		return nil, llm.Errorf(llm.CauseStore, "read session: %w", err)
+	}
+	l := &loop{o: o, in: in, caller: ctx, messages: messages, usedIDs: make(map[string]bool)}
+	l.ctx, l.stop = context.WithCancel(ctx)
+	for _, m := range messages {
+		for _, c := range m.Calls {
+			l.usedIDs[c.ID] = true
+		}
+	}
+	if err := l.offer(); err != nil {
+		l.stop()
+		return nil, err
+	}
+	l.maxOutput, l.outputSource = o.Limits.output(in.MaxOutputTokens, o.Model)
+	if err := l.append(unanswered(messages)...); err != nil {
+		l.stop()
+		return nil, err
+	}
+	return l, nil
+}
+
+// offer indexes the tools and lists those that the gate offers, by name.
+func (l *loop) offer() error {
+	l.tools = make(map[string]*tool, len(l.o.Tools))
+	for _, t := range l.o.Tools {
+		known, err := newTool(t)
+		if err != nil {
+			return llm.Errorf(llm.CauseInternal, "%w", err)
+		}
+		l.tools[known.spec.Name] = known
+		if !l.o.Gate.Offers(known.spec.Effect) {
+			continue
+		}
+		s := known.spec
+		l.offered = append(l.offered, llm.Tool{Name: s.Name, Description: s.Description, Schema: s.Schema})
+	}
+	slices.SortFunc(l.offered, func(a, b llm.Tool) int { return strings.Compare(a.Name, b.Name) })
+	return nil
+}
+
+// unanswered makes a result for each call at the end of a history that has
+// none, so that the history is valid again after a process died between a call
+// and its result.
+func unanswered(messages []llm.Message) []llm.Message {
+	answered := make(map[string]bool)
+	for i := len(messages) - 1; i >= 0; i-- {
+		switch m := messages[i]; m.Role {
+		case llm.RoleTool:
+			answered[m.CallID] = true
+		case llm.RoleAssistant:
+			var add []llm.Message
+			for _, c := range m.Calls {
+				if !answered[c.ID] {
+					add = append(add, resultMessage(c.ID, plug.Error("the run was interrupted before this call gave a result")))
+				}
+			}
+			return add
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// append stores messages and then takes them into the transcript.
+func (l *loop) append(messages ...llm.Message) error {
+	if len(messages) == 0 {
+		return nil
+	}
+	// What is known is kept, also when the person has just cancelled.
+	if err := l.o.Store.Append(context.WithoutCancel(l.ctx), l.in.SessionID, messages...); err != nil {
+		return l.breakStore(fmt.Errorf("store messages: %w", err))
+	}
+	l.messages = append(l.messages, messages...)
+	return nil
+}
+
+// emit stores an event, unless it is ephemeral, and then shows it. It may be
+// called from the goroutines of parallel calls.
+func (l *loop) emit(p plug.Payload) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seq++
+	e := plug.Event{
+		RunID: l.in.RunID, SessionID: l.in.SessionID, Seq: l.seq, Time: l.o.Now(),
+		CorrelationID: l.in.CorrelationID, Data: p,
+	}
+	if !p.EventType().Ephemeral() {
+		id, err := l.o.Store.AddEvent(context.WithoutCancel(l.ctx), e)
+		if err != nil && l.broken == nil {
+			l.broken = llm.Errorf(llm.CauseStore, "store event: %w", err)
+			l.stop()
+		}
+		e.ID = id
+	}
+	if l.in.OnEvent != nil {
+		l.in.OnEvent(e)
+	}
+}
+
+// breakStore ends the run because what happens can no longer be kept.
+func (l *loop) breakStore(err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken == nil {
+		l.broken = llm.Errorf(llm.CauseStore, "%w", err)
+		l.stop()
+	}
+	return l.broken
+}
+
+func (l *loop) storeError() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.broken
+}
