@@ -45,6 +45,7 @@ func parse(src *source) (node, []error) {
 	return n, p.dups
 }
 
+// document reads the one object that a file holds.
 func (p *parser) document() (node, error) {
 	if err := p.space(); err != nil {
 		return node{}, err
@@ -209,6 +210,7 @@ func (p *parser) members(closing byte, one func() error) error {
 	}
 }
 
+// str reads a string. The scan finds its end, the standard library decodes it.
 func (p *parser) str() (node, error) {
 	start, data := p.pos, p.src.data
 	for i := start + 1; i < len(data); i++ {

@@ -141,6 +141,7 @@ func variable(set func(*Config, string)) func(*walker, string, node) {
 	}
 }
 
+// baseURL is the address of the provider.
 func baseURL(w *walker, _ string, v node) {
 	if v.kind != isString {
 		w.wrong(v, baseURLAllowed)
@@ -165,6 +166,7 @@ func list(most int, set func(w *walker, name string, all []node)) func(*walker, 
 	}
 }
 
+// effort reads the names of reasoning efforts.
 func (w *walker) effort(all []node) []string {
 	levels := make([]string, 0, len(all))
 	for _, v := range all {
@@ -195,6 +197,8 @@ func (w *walker) directories(all []node) []string {
 	return dirs
 }
 
+// plugin reads the entry of one built-in plugin: "enabled" is ours, the rest is
+// handed on as plain JSON.
 func plugin(w *walker, id string, v node) {
 	if w.known != nil && !slices.Contains(w.known, id) {
 		w.bad(v, "no such built-in plugin%s", suggest(id, w.known))

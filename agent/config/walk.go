@@ -67,6 +67,7 @@ func (w *walker) object(pattern, name string, n node) {
 	}
 }
 
+// value hands v to its row of the table, or goes down into an object.
 func (w *walker) value(pattern, name string, v node) {
 	for _, r := range w.rows {
 		if r.key == pattern {

@@ -29,7 +29,8 @@ func (c *compiler) compile(v value, at string) (*Schema, error) {
 	return s, c.fill(s, v, at)
 }
 
-// fill reads v into s.
+// fill reads v into s. Where drafts differ, the reading that refuses less
+// wins: a server checks its own arguments again.
 func (c *compiler) fill(s *Schema, v value, at string) error {
 	if c.made++; c.made > maxSchemas {
 		return errSchemas
@@ -72,10 +73,12 @@ func (c *compiler) keyword(s *Schema, v value, m member, at string) (err error) 
 	case "properties":
 		err = c.properties(s, m.value, at)
 	case "additionalProperties":
+		// Names that match a pattern would be refused as unknown.
 		if _, open := v.get("patternProperties"); !open {
 			s.extra, err = c.compile(m.value, at)
 		}
 	case "items":
+		// In a tuple "items" means the rest alone.
 		if _, tuple := v.get("prefixItems"); !tuple && m.value.kind != array {
 			s.items, err = c.compile(m.value, at)
 		}
@@ -103,10 +106,13 @@ func (c *compiler) keyword(s *Schema, v value, m member, at string) (err error) 
 	return err
 }
 
+// expected makes the error of a keyword whose value has the wrong form.
 func expected(at string, v value, want string) error {
 	return fmt.Errorf("%s: found %s, expected %s", plain(at), v.describe(), want)
 }
 
+// setTypes reads one type or several. "integer" is a number that asks for more,
+// and beside "number" it asks for nothing.
 func (s *Schema) setTypes(v value, at string) error {
 	names := v.items
 	if v.kind == text {
@@ -146,6 +152,7 @@ func (s *Schema) setTypes(v value, at string) error {
 	return nil
 }
 
+// setRequired reads the names that must be there, declared or not.
 func (s *Schema) setRequired(v value, at string) error {
 	if v.kind == boolean {
 		return nil // of draft 3, where it means another thing
@@ -162,6 +169,8 @@ func (s *Schema) setRequired(v value, at string) error {
 	return nil
 }
 
+// properties keeps the order of the schema: errors list names as its author
+// did.
 func (c *compiler) properties(s *Schema, v value, at string) error {
 	if v.kind != object {
 		return expected(at, v, "an object")
@@ -176,6 +185,7 @@ func (c *compiler) properties(s *Schema, v value, at string) error {
 	return nil
 }
 
+// list reads the schemas of anyOf, oneOf and allOf.
 func (c *compiler) list(v value, at string) ([]*Schema, error) {
 	if v.kind != array || len(v.items) == 0 {
 		return nil, expected(at, v, "a list of schemas")
@@ -255,7 +265,9 @@ func count(v value, at string) (int, error) {
 	return 0, expected(at, v, "a whole number, zero or more")
 }
 
-// resolve returns the schema that a local $ref names.
+// resolve returns the schema that a local $ref names: "#" or a JSON pointer as
+// a URL fragment (RFC 6901, section 6). Keywords beside $ref hold too, as they
+// do since draft 2019-09. Nothing is fetched.
 func (c *compiler) resolve(v value, at string) (*Schema, error) {
 	if v.kind != text {
 		return nil, expected(at, v, "a reference")
@@ -274,6 +286,7 @@ func (c *compiler) resolve(v value, at string) (*Schema, error) {
 			return nil, expected(at, v, "a place that exists")
 		}
 	}
+	// The same place can be compiled inline as well; maxSchemas bounds both.
 	s := &Schema{}
 	c.refs[ref] = s
 	return s, c.fill(s, target, ref)

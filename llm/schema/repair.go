@@ -42,6 +42,7 @@ type repairer struct {
 	notes  []string
 }
 
+// note records a repair under the path without its first slash.
 func (r *repairer) note(path, format string, args ...any) {
 	if path == "" {
 		path = "/arguments"
@@ -49,7 +50,8 @@ func (r *repairer) note(path, format string, args ...any) {
 	r.notes = append(r.notes, path[1:]+": "+fmt.Sprintf(format, args...))
 }
 
-// fix returns v as the schema wants it; v itself is never written to.
+// fix returns v as the schema wants it; v itself is never written to, since
+// form tries several readings of the same value.
 func (r *repairer) fix(s *Schema, v value, path string, depth int) value {
 	if !r.budget.spend(v.cost(), depth) {
 		return v
@@ -98,7 +100,8 @@ func (r *repairer) integer(s *Schema, v value, path string) value {
 	return value{kind: number, raw: []byte(digits)}
 }
 
-// text reads a string as the value that was meant.
+// text reads a string as the value that was meant. A number must stand there
+// exactly as JSON writes it: "007" and " 3" are left to the model.
 func (r *repairer) text(s *Schema, v value, path string) value {
 	t := decode(v.raw)
 	first := byte(0)
@@ -136,6 +139,7 @@ func (r *repairer) text(s *Schema, v value, path string) value {
 	return w
 }
 
+// items repairs each item of an array.
 func (r *repairer) items(s *Schema, v value, path string, depth int) value {
 	if s.items == nil {
 		return v
@@ -148,6 +152,7 @@ func (r *repairer) items(s *Schema, v value, path string, depth int) value {
 	return v
 }
 
+// members repairs each member, and leaves out a null that says "not given".
 func (r *repairer) members(s *Schema, v value, path string, depth int) value {
 	if !r.budget.spend(len(v.members)*len(s.properties)/16, depth) {
 		return v

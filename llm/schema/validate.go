@@ -41,7 +41,8 @@ func (s *Schema) Validate(args []byte) []Problem {
 }
 
 // budget is the work that one validation may cost. Schemas that branch and
-// refer to themselves can ask for any amount.
+// refer to themselves can ask for any amount. Once spent it stays spent, and
+// whatever was not checked counts as wrong.
 type budget struct {
 	steps int
 	spent bool
@@ -78,7 +79,8 @@ func (f *found) add(what, want string) {
 
 func (f *found) join(more []Problem) { f.all = append(f.all, more...) }
 
-// validate checks v, which stands at path.
+// validate checks v, which stands at path. A value of the wrong type is told
+// once, not again by every keyword.
 func (s *Schema) validate(v value, b *budget, path string, depth int) []Problem {
 	f := &found{path: path}
 	switch {
@@ -127,6 +129,7 @@ func (s *Schema) takes(v value) bool {
 	return s.types&v.kind != 0
 }
 
+// listed reports whether v is one of the enum.
 func (s *Schema) listed(v value) bool {
 	for _, e := range s.enum {
 		if e.equal(v) {
@@ -136,6 +139,7 @@ func (s *Schema) listed(v value) bool {
 	return false
 }
 
+// checkNumber checks the limits of numbers.
 func (s *Schema) checkNumber(v value, f *found) {
 	for _, b := range s.bounds {
 		c := compare(string(v.raw), b.limit)
@@ -150,6 +154,8 @@ func (s *Schema) checkNumber(v value, f *found) {
 	}
 }
 
+// checkText checks length, in characters, and pattern. Matching costs text times
+// program in the worst case, and is paid for like that.
 func (s *Schema) checkText(v value, b *budget, f *found) {
 	if s.minLength < 0 && s.maxLength < 0 && s.pattern == nil {
 		return
@@ -170,6 +176,7 @@ func (s *Schema) checkText(v value, b *budget, f *found) {
 	}
 }
 
+// checkArray checks the number of items and each of them.
 func (s *Schema) checkArray(v value, b *budget, f *found, depth int) {
 	if n := len(v.items); n < s.minItems {
 		f.add(fmt.Sprintf("%d items", n), fmt.Sprintf("at least %d", s.minItems))
@@ -187,6 +194,8 @@ func (s *Schema) checkArray(v value, b *budget, f *found, depth int) {
 	}
 }
 
+// checkObject checks what is missing, in the order of the schema, then what is
+// there, in the order of the arguments.
 func (s *Schema) checkObject(v value, b *budget, f *found, depth int) {
 	if !b.spend(len(v.members)*(len(s.required)+len(s.properties))/16, depth) {
 		f.add(v.describe(), "an object that can be checked in bounded time")

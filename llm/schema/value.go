@@ -29,6 +29,7 @@ const (
 	object
 )
 
+// String names the kind as JSON Schema does.
 func (k kind) String() string {
 	switch k {
 	case null:
@@ -93,6 +94,8 @@ func (s *scanner) next() byte {
 	return s.data[s.pos]
 }
 
+// value reads the value at hand. After a bound was met it returns null and
+// moves no further; the loops above it end on err.
 func (s *scanner) value(depth int) value {
 	if depth > maxDepth {
 		s.err = fmt.Errorf("nested deeper than %d", maxDepth)
@@ -131,6 +134,8 @@ func (s *scanner) value(depth int) value {
 	}
 }
 
+// object keeps the order in which names were first seen, so that problems are
+// told in the order that the model wrote.
 func (s *scanner) object(depth int) value {
 	v := value{kind: object}
 	at := map[string]int{}
@@ -161,7 +166,8 @@ func (s *scanner) text() []byte {
 	return s.data[start:s.pos]
 }
 
-// decode returns the text of a valid JSON string.
+// decode returns the text of a valid JSON string. Bytes that are no UTF-8 and
+// halves of surrogate pairs become U+FFFD there, never in what Repair returns.
 func decode(raw []byte) string {
 	if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
 		return string(inner)
@@ -182,7 +188,8 @@ func encode(s string) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// get returns the member called name.
+// get returns the member called name. It looks at each member: callers that
+// ask for many names pay for it from their budget.
 func (v value) get(name string) (value, bool) {
 	for _, m := range v.members {
 		if m.name == name {
@@ -276,6 +283,7 @@ func (v value) show() string {
 	return clip(string(v.raw))
 }
 
+// clip cuts s at a whole character and marks the cut.
 func clip(s string) string {
 	if len(s) <= maxShown {
 		return s

@@ -8,6 +8,8 @@ func (s *Schema) wants() string { return s.wantsAt(0) }
 // maxWants is how many alternatives a text names.
 const maxWants = 12
 
+// wantsAt goes a few levels into references and forms: a recursive schema
+// would never end.
 func (s *Schema) wantsAt(depth int) string {
 	var words []string
 	switch {
@@ -71,6 +73,7 @@ func (s *Schema) names() string {
 	return "one of " + listed(names, ", ")
 }
 
+// listed joins words, the first of them if they are many.
 func listed(words []string, separator string) string {
 	if len(words) > maxWants {
 		words = append(words[:maxWants:maxWants], "…")
