@@ -37,6 +37,8 @@ func (p *parser) hunk() (Hunk, error) {
 		}
 		h.Lines = append(h.Lines, line)
 	}
+	// A line that could go on with the hunk: its header was wrong. "--- " is more
+	// likely the next file.
 	if line := p.peek(); line != "" && strings.IndexByte(" +-", line[0]) >= 0 && !strings.HasPrefix(line, "--- ") {
 		p.line++
 		return h, errTooLong
@@ -52,6 +54,7 @@ type side struct {
 	ended bool // a line without a newline came
 }
 
+// take counts one line; noEOL: the side ends with it.
 func (s *side) take(noEOL bool) error {
 	if s.left--; s.left < 0 {
 		return errTooLong
@@ -108,6 +111,7 @@ func extentOf(s string) (start, count int, ok bool) {
 	return start, count, ok1 && ok2 && (start > 0 || count == 0)
 }
 
+// number reads plain digits: strconv alone would take a sign too.
 func number(s string) (int, bool) {
 	if len(s) > 9 || s == "" || s[0] < '0' || s[0] > '9' {
 		return 0, false
@@ -122,6 +126,8 @@ func follows(h, prev Hunk) bool {
 		after(h.NewStart, h.NewLines, prev.NewStart, prev.NewLines)
 }
 
+// after compares the places: a hunk without lines on this side lies behind its
+// start.
 func after(start, count, prevStart, prevCount int) bool {
 	if count == 0 {
 		start++
@@ -136,7 +142,7 @@ func after(start, count, prevStart, prevCount int) bool {
 // stands outside of hunks does not count.
 func Stat(patch string) (added, removed int) {
 	p := parser{rest: patch}
-	old, new := 0, 0
+	old, new := 0, 0 // lines that the hunk still has
 	for p.rest != "" {
 		line := p.take()
 		if old <= 0 && new <= 0 {

@@ -18,6 +18,8 @@ type comparison struct {
 	work      int
 }
 
+// newComparison numbers the lines. Nothing in it is longer than both contents
+// together.
 func newComparison(a, b [][]byte) *comparison {
 	number := make(map[string]int32, len(a))
 	intern := func(lines [][]byte) []int32 {
@@ -53,12 +55,15 @@ func (d *comparison) box(a0, a1, b0, b1 int) {
 			mark(d.added[b0:b1])
 			return
 		}
+		// The call takes the first part, the loop the second: the depth stays small
+		// when the split is near the start.
 		x, y := d.middle(a0, a1, b0, b1)
 		d.box(a0, x, b0, y)
 		a0, b0 = x, y
 	}
 }
 
+// mark marks all of a run.
 func mark(lines []bool) {
 	for i := range lines {
 		lines[i] = true

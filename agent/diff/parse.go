@@ -94,6 +94,7 @@ func (p *parser) peek() string {
 	return line
 }
 
+// take gives it and moves on.
 func (p *parser) take() string {
 	line, rest, _ := strings.Cut(p.rest, "\n")
 	p.rest = rest
@@ -116,7 +117,11 @@ func isGitHeader(line string) bool {
 	return false
 }
 
-// file reads one file: headers, names, hunks.
+// file reads one file:
+//
+//	git headers | --- old | +++ new | hunks, or "Binary files differ" | cut mark
+//
+// Only a file that is made or removed may have no hunk: it is empty.
 func (p *parser) file() (FileDiff, error) {
 	var f FileDiff
 	for isGitHeader(p.peek()) {
@@ -149,7 +154,8 @@ func (p *parser) file() (FileDiff, error) {
 	return f, nil
 }
 
-// names reads --- and +++.
+// names reads --- and +++. A prefix counts as one only when both sides have
+// theirs: models leave them out, and a folder may be named a.
 func (p *parser) names(f *FileDiff) error {
 	before, err := p.name("--- ")
 	if err != nil {

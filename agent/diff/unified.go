@@ -53,6 +53,7 @@ type writer struct {
 	added, removed int  // lines left out
 }
 
+// name writes a name line: --- or +++.
 func (w *writer) name(mark, prefix, path string, missing bool) {
 	name := quote(prefix + path)
 	if missing {
@@ -93,7 +94,7 @@ func (w *writer) hunk(changes []change) {
 		h.lines('+', w.b[c.b0:c.b1])
 	}
 	h.lines(' ', w.a[last.a1:last.a1+tail])
-	if !h.changed {
+	if !h.changed { // cut within its leading context: nothing to show
 		return
 	}
 	fmt.Fprintf(&w.out, "@@ -%s +%s @@\n", extent(h.a, h.old), extent(h.b, h.new))
@@ -126,6 +127,7 @@ func (h *hunkBody) lines(kind Kind, lines [][]byte) {
 	}
 }
 
+// count notes a line that was written.
 func (h *hunkBody) count(kind Kind) {
 	if kind != Added {
 		h.old++
@@ -136,6 +138,7 @@ func (h *hunkBody) count(kind Kind) {
 	h.changed = h.changed || kind != Same
 }
 
+// leaveOut notes a line that did not fit; context is not worth a word.
 func (h *hunkBody) leaveOut(kind Kind) {
 	switch kind {
 	case Added:

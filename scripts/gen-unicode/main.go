@@ -37,6 +37,7 @@ func main() {
 	}
 }
 
+// run reads dir and writes output.
 func run(dir string) error {
 	d, err := load(dir)
 	if err != nil {
@@ -69,9 +70,11 @@ type data struct {
 // load reads the files and derives the properties.
 func load(dir string) (*data, error) {
 	d := &data{class: make([]string, maxRune+1), width: make([]byte, maxRune+1), emoji: make([]bool, maxRune+1)}
+	// What no file names is Other and one cell wide, private use included.
 	for i := range d.class {
 		d.class[i], d.width[i] = "Other", 1
 	}
+	// The order matters: each file overrides the ones before it.
 	steps := []struct {
 		file string
 		read func(lo, hi rune, fields []string)
@@ -135,18 +138,22 @@ func (d *data) each(dir, name string, f func(lo, hi rune, fields []string)) erro
 	return nil
 }
 
+// eastAsian takes Wide and Fullwidth as two cells; Ambiguous stays one.
 func (d *data) eastAsian(lo, hi rune, f []string) {
 	for r := lo; r <= hi && (f[0] == "W" || f[0] == "F"); r++ {
 		d.width[r] = 2
 	}
 }
 
+// grapheme takes Grapheme_Cluster_Break as it is.
 func (d *data) grapheme(lo, hi rune, f []string) {
 	for r := lo; r <= hi; r++ {
 		d.class[r] = f[0]
 	}
 }
 
+// emojiData: a character drawn as an emoji by itself has two cells. Every
+// Extended_Pictographic is Other in Grapheme_Cluster_Break, so nothing is lost.
 func (d *data) emojiData(lo, hi rune, f []string) {
 	for r := lo; r <= hi; r++ {
 		switch f[0] {
@@ -210,6 +217,7 @@ func (d *data) finish() {
 			d.width[r] = 0 // vowels and finals are drawn inside the syllable
 		}
 	}
+	// A mark that is dropped needs no mapping, and none keeps it.
 	d.decomp = slices.DeleteFunc(d.decomp, func(e [3]rune) bool {
 		return slices.Contains(d.combines, e[0])
 	})

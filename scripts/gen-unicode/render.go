@@ -45,7 +45,7 @@ func (d *data) render() ([]byte, error) {
 // relocations.
 func (d *data) renderProperties(b *bytes.Buffer) error {
 	var blocks, index []byte
-	known := map[string]int{}
+	known := map[string]int{} // blocks by content: most repeat
 	for lo := 0; lo <= maxRune; lo += blockSize {
 		block := make([]byte, blockSize)
 		for i := range block {
@@ -72,6 +72,7 @@ func (d *data) renderProperties(b *bytes.Buffer) error {
 	return nil
 }
 
+// b2i is 1 for true.
 func b2i(b bool) byte {
 	if b {
 		return 1
