@@ -301,11 +301,14 @@ func (p *pursuit) target() Target {
 }
 
 // name is how a path below the root is shown.
-func (r *root) name(rel string, first bool) string {
+func (r *root) name(rel string, first bool) string { return show(r.path(rel, first)) }
+
+// path is that before quoting.
+func (r *root) path(rel string, first bool) string {
 	if !first {
-		return show(r.child(rel))
+		return r.child(rel)
 	}
-	return show(relative(r.base, rel))
+	return relative(r.base, rel)
 }
 
 // fromBase makes a relative path one that starts at the root.

@@ -1,0 +1,209 @@
+package workspace
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	ignoreFile = ".gitignore"
+
+	// maxIgnoreFile bounds what is read of an ignore or configuration file, in
+	// bytes; what follows is not seen.
+	maxIgnoreFile = 1 << 20
+	maxDepth      = 256 // levels of directories, up and down
+)
+
+// excludes are the ignore rules that hold at a root from outside it: those of
+// the user, of the repository and of the directories between the repository's
+// top and the root. prefix is the path from the top to the root, "" or "a/b/".
+//
+// As git does it: .gitignore over .git/info/exclude over core.excludesFile,
+// which is read from the user's configuration only. Without a repository the
+// root is the top, and the same rules hold. A root that its own repository
+// ignores was chosen by the user: nothing from above it holds then.
+func (r *root) excludes() (lv *level, prefix string) {
+	lv = lv.below("", userExcludes())
+	top, git := repository(r.abs)
+	if git == "" {
+		return lv, ""
+	}
+	lv = lv.below("", readSmall(filepath.Join(git, "info", "exclude"), 0))
+	user := lv
+	dir, rel := top, strings.TrimPrefix(filepath.ToSlash(r.abs[len(top):]), "/")
+	for name := range strings.FieldsFuncSeq(rel, isSlash) {
+		lv = lv.below(prefix, readSmall(filepath.Join(dir, ignoreFile), openFlags))
+		prefix += name + "/"
+		dir = filepath.Join(dir, name)
+		if lv.ignores(strings.TrimSuffix(prefix, "/"), true) {
+			return user, rel + "/"
+		}
+	}
+	return lv, prefix
+}
+
+// repository finds the top of the repository that dir is in, and the directory
+// that holds its info/exclude. A linked worktree shares that of its repository.
+func repository(dir string) (top, git string) {
+	for range maxDepth {
+		git = filepath.Join(dir, ".git")
+		if info, err := os.Lstat(git); err == nil {
+			if info.Mode().IsRegular() {
+				git = linkedGit(dir, git)
+			}
+			if _, err := os.Lstat(filepath.Join(git, "HEAD")); err == nil && git != "" {
+				return dir, git
+			}
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			break
+		}
+		dir = up
+	}
+	return "", ""
+}
+
+// linkedGit reads a ".git" file, and the "commondir" of what it points to.
+func linkedGit(dir, file string) string {
+	to, ok := strings.CutPrefix(readSmall(file, openFlags), "gitdir: ")
+	if !ok {
+		return ""
+	}
+	git := absolute(dir, strings.TrimRight(to, "\r\n"))
+	if common := strings.TrimSpace(readSmall(filepath.Join(git, "commondir"), openFlags)); common != "" {
+		return absolute(git, common)
+	}
+	return git
+}
+
+func absolute(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// userExcludes reads the file that core.excludesFile of the user's git
+// configuration names, by default "ignore" beside it. Includes and the system's
+// configuration are not read, and never the repository's: that would let a
+// repository name a file of the user.
+func userExcludes() string {
+	home, _ := os.UserHomeDir()
+	conf := os.Getenv("XDG_CONFIG_HOME")
+	if conf == "" && home != "" {
+		conf = filepath.Join(home, ".config")
+	}
+	if conf == "" {
+		return ""
+	}
+	file := filepath.Join(conf, "git", "ignore")
+	for _, c := range []string{filepath.Join(conf, "git", "config"), filepath.Join(home, ".gitconfig")} {
+		if v, ok := excludesFile(readSmall(c, 0)); ok {
+			file = v
+		}
+	}
+	if rest, ok := strings.CutPrefix(file, "~/"); ok {
+		file = filepath.Join(home, rest)
+	}
+	if !filepath.IsAbs(file) {
+		return ""
+	}
+	return readSmall(file, 0)
+}
+
+// readSmall reads a regular file, without waiting on anything else; "" when it
+// can not. flag may forbid a link at the end.
+func readSmall(path string, flag int) string {
+	// Only to keep devices and FIFOs shut; what is opened is looked at again.
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|flag, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxIgnoreFile))
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// excludesFile finds the last value of core.excludesFile in a git configuration
+// (git-config(1), "Syntax"). Lines that it does not understand say nothing.
+func excludesFile(config string) (value string, ok bool) {
+	core := false
+	config = strings.ReplaceAll(config, "\r\n", "\n")
+	for config != "" {
+		var line string
+		line, config = configLine(config)
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			var section string
+			section, line, _ = strings.Cut(line[1:], "]")
+			core = strings.EqualFold(section, "core")
+			line = strings.TrimSpace(line)
+		}
+		key, v, has := strings.Cut(line, "=")
+		if core && has && strings.EqualFold(strings.TrimSpace(key), "excludesfile") {
+			value, ok = configValue(strings.TrimSpace(v)), true
+		}
+	}
+	return value, ok
+}
+
+// configLine takes a line off; a backslash at its end joins the next one.
+func configLine(s string) (line, rest string) {
+	for {
+		part, after, _ := strings.Cut(s, "\n")
+		if joined, ok := strings.CutSuffix(part, `\`); ok && !strings.HasSuffix(joined, `\`) {
+			line, s = line+joined, after
+			if s == "" {
+				return line, ""
+			}
+			continue
+		}
+		return line + part, after
+	}
+}
+
+// configValue reads quotes, escapes and a comment at the end.
+func configValue(s string) string {
+	var out strings.Builder
+	quoted, keep := false, 0 // keep: length without the blanks before a comment
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == '"':
+			quoted = !quoted
+			keep = out.Len()
+			continue
+		case c == '\\' && i+1 < len(s):
+			i++
+			c = s[i]
+			switch c {
+			case 'n':
+				c = '\n'
+			case 't':
+				c = '\t'
+			case 'b':
+				c = '\b'
+			}
+		case !quoted && (c == '#' || c == ';'):
+			return out.String()[:keep]
+		case !quoted && (c == ' ' || c == '\t'):
+			out.WriteByte(c)
+			continue
+		}
+		out.WriteByte(c)
+		keep = out.Len()
+	}
+	return out.String()[:keep]
+}
