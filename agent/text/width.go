@@ -38,10 +38,13 @@ func (m *measure) add(r rune, p property) {
 // controls, so lines are split and tabs expanded before.
 func Width(s string) int {
 	total := 0
-	for len(s) > 0 {
-		n, w := First(s)
-		total += w
-		s = s[n:]
+	for i := 0; i < len(s); {
+		if isASCII(s[i]) && (i+1 == len(s) || isASCII(s[i+1])) {
+			total, i = total+1, i+1
+			continue
+		}
+		n, w := First(s[i:])
+		total, i = total+w, i+n
 	}
 	return total
 }
