@@ -1,0 +1,251 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"io"
+	"path/filepath"
+
+	"alisio/agent/text"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+const (
+	defaultLines = 2000
+	// maxImage and maxPixels bound the images that are handed to a model.
+	maxImage  = 5 << 20
+	maxPixels = 8000
+)
+
+// readFile shows a part of a text file with line numbers, or an image.
+type readFile struct{}
+
+type readArgs struct {
+	Path      string `json:"path"`
+	StartLine int64  `json:"startLine"`
+	Limit     int    `json:"limit"`
+	StartByte int64  `json:"startByte"`
+}
+
+// readData is what Prepare hands to Execute.
+type readData struct {
+	// Asked is the name that was asked for, when only a look-alike exists.
+	Asked string `json:"asked,omitempty"`
+}
+
+func (readFile) Spec() plug.ToolSpec {
+	return plug.ToolSpec{
+		Name: "read_file",
+		Description: "Read a text file (numbered lines, and the sha256 that edits need) or an image. " +
+			"Long files come in parts; the result says how to go on.",
+		Schema: json.RawMessage(`{"type":"object","properties":{` +
+			`"path":{"type":"string"},` +
+			`"startLine":{"type":"integer","minimum":1},` +
+			`"limit":{"type":"integer","minimum":1,"description":"lines, default 2000"},` +
+			`"startByte":{"type":"integer","minimum":0,"description":"instead of startLine, inside huge lines"}},` +
+			`"required":["path"],"additionalProperties":false}`),
+		Effect: plug.EffectRead,
+	}
+}
+
+func (readFile) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
+	var a readArgs
+	if err := c.Decode(&a); err != nil {
+		return plug.Plan{}, err
+	}
+	t, err := c.Files.Resolve(a.Path)
+	if err != nil {
+		return plug.Plan{}, err
+	}
+	var d readData
+	if t.Inside && !t.Exists {
+		twin, ok := lookAlike(c, t)
+		if !ok {
+			return plug.Plan{}, missing(ctx, c, t)
+		}
+		d.Asked, t = t.Name, twin
+	}
+	if err := regular(ctx, c, t); err != nil {
+		return plug.Plan{}, err
+	}
+	data, err := json.Marshal(d)
+	return plug.Plan{
+		Effect: plug.EffectRead, Title: a.title(t.Name),
+		Paths: []plug.PlanPath{{Path: t.Abs, Access: plug.AccessRead}}, Data: data,
+	}, err
+}
+
+// lookAlike finds the one file whose name differs from the asked one only in
+// characters that look alike, such as a no-break space. Only reading does so:
+// a write never guesses.
+func lookAlike(c *plug.Call, t plug.Target) (plug.Target, bool) {
+	var twin plug.Target
+	key, found := text.Skeleton(filepath.Base(t.Abs)), 0
+	for _, name := range t.Similar {
+		s, err := c.Files.Resolve(name)
+		if err != nil || !s.Exists || !s.Inside || text.Skeleton(filepath.Base(s.Abs)) != key {
+			continue
+		}
+		twin = s
+		found++
+	}
+	return twin, found == 1
+}
+
+// title is the path and the range as asked: "tax/total.go:1-80".
+func (a readArgs) title(name string) string {
+	switch {
+	case a.StartByte > 0:
+		return fmt.Sprintf("%s @%d", name, a.StartByte)
+	case a.Limit > 0:
+		start := max(a.StartLine, 1)
+		return fmt.Sprintf("%s:%d-%d", name, start, start+int64(a.Limit)-1)
+	case a.StartLine > 1:
+		return fmt.Sprintf("%s:%d-", name, a.StartLine)
+	}
+	return name
+}
+
+func (readFile) Execute(ctx context.Context, c *plug.Call, p plug.Plan) (plug.Result, error) {
+	var a readArgs
+	var d readData
+	if err := c.Decode(&a); err != nil {
+		return plug.Result{}, err
+	}
+	if err := json.Unmarshal(p.Data, &d); err != nil || len(p.Paths) != 1 {
+		return plug.Result{}, errPlan
+	}
+	f, err := c.Files.Open(ctx, p.Paths[0].Path)
+	if err != nil {
+		return plug.Result{}, err
+	}
+	defer f.Close()
+	note := ""
+	if d.Asked != "" {
+		note = fmt.Sprintf("(%s does not exist; this is the file whose name looks like it)\n", d.Asked)
+	}
+	head := make([]byte, headSize)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return plug.Result{}, fmt.Errorf("read %s: %w", f.Info().Name, err)
+	}
+	head = head[:n]
+	if mime := imageType(head); mime != "" {
+		return readImage(ctx, f, mime, note)
+	}
+	if kind := binaryKind(head); kind != "" {
+		return plug.Result{}, fmt.Errorf("%s is binary (%s, %s), not text", f.Info().Name, kind, bytesText(f.Info().Size))
+	}
+	return a.readText(ctx, f, markedEncoding(head), note)
+}
+
+// readText finds the asked part in one pass and shows it.
+func (a readArgs) readText(ctx context.Context, f plug.File, e encoding, note string) (plug.Result, error) {
+	info := f.Info()
+	src, h, err := openText(ctx, f, e)
+	if err != nil {
+		return plug.Result{}, err
+	}
+	s := surveyor{startLine: max(a.StartLine, 1), startByte: -1}
+	if a.StartByte > 0 {
+		s.startByte = a.StartByte
+	}
+	if err := s.run(ctx, src, h); err != nil {
+		return plug.Result{}, fmt.Errorf("%s: %w", info.Name, err)
+	}
+	page := page{name: info.Name, survey: s.survey, encoding: e}
+	if s.whole && h != nil {
+		page.sum = hex.EncodeToString(h.Sum(nil))
+	}
+	if !s.found && (s.size > 0 || s.startLine > 1 || a.StartByte > 0) {
+		return plug.Result{}, page.pastEnd(a)
+	}
+	if s.at == 0 && e == utf8BOM {
+		page.at = int64(len(e.bom()))
+	}
+	size := int64(maxScan)
+	if s.whole {
+		size = min(size, s.size-page.at+1)
+	}
+	buf := make([]byte, size)
+	n, err := src.ReadAt(buf, page.at)
+	if err != nil && err != io.EOF {
+		return plug.Result{}, fmt.Errorf("read %s: %w", info.Name, err)
+	}
+	limit := a.Limit
+	if limit <= 0 {
+		limit = defaultLines
+	}
+	page.fill(buf[:n], n < len(buf), limit)
+	r := plug.Text(note + page.String())
+	return r.WithSummary("%s", count(page.shown, "line")), nil
+}
+
+// source is text as UTF-8, or in an encoding that is not known.
+type source interface {
+	io.Reader
+	io.ReaderAt
+}
+
+// openText gives the text of a file, and the hash that a pass over it has to
+// feed: nil when the file is too large for edits. UTF-16 is decoded here, and
+// positions are then those of the decoded text.
+func openText(ctx context.Context, f plug.File, e encoding) (source, hash.Hash, error) {
+	info := f.Info()
+	if e != utf16LE && e != utf16BE {
+		src := io.NewSectionReader(f, 0, 1<<62)
+		if info.Size > maxFile {
+			return src, nil, nil
+		}
+		return src, sha256.New(), nil
+	}
+	if info.Size > maxFile {
+		return nil, nil, fmt.Errorf("%s is %s with %s, more than the %s that can be decoded",
+			info.Name, e, bytesText(info.Size), bytesText(maxFile))
+	}
+	data, err := readAll(ctx, f, info.Size)
+	if err != nil {
+		return nil, nil, err
+	}
+	text, _, _ := decode(data)
+	return bytes.NewReader(text), &fixedHash{Hash: sha256.New(), sum: sha256.Sum256(data)}, nil
+}
+
+// fixedHash is the hash of the stored bytes for a pass over decoded ones.
+type fixedHash struct {
+	hash.Hash
+	sum [sha256.Size]byte
+}
+
+func (h *fixedHash) Write(p []byte) (int, error) { return len(p), nil }
+func (h *fixedHash) Sum(b []byte) []byte         { return append(b, h.sum[:]...) }
+
+// readImage returns an image for the model to look at, or says why it is none.
+func readImage(ctx context.Context, f plug.File, mime, note string) (plug.Result, error) {
+	info := f.Info()
+	if info.Size > maxImage {
+		return plug.Result{}, fmt.Errorf("%s is an image (%s) with %s, more than %s",
+			info.Name, mime, bytesText(info.Size), bytesText(maxImage))
+	}
+	data, err := readAll(ctx, f, info.Size)
+	if err != nil {
+		return plug.Result{}, err
+	}
+	w, h, err := imageSize(mime, data)
+	switch {
+	case err != nil:
+		return plug.Result{}, fmt.Errorf("%s begins like an image (%s), but %w", info.Name, mime, err)
+	case w > maxPixels || h > maxPixels || len(data) > maxImage:
+		return plug.Result{}, fmt.Errorf("%s is an image of %d×%d pixels, more than %d a side", info.Name, w, h, maxPixels)
+	}
+	sum := sha256.Sum256(data)
+	r := plug.Text(fmt.Sprintf("%s%s · %s · %d×%d pixels · %s · sha256: %x", note, info.Name, mime, w, h, bytesText(int64(len(data))), sum))
+	r.Parts = append(r.Parts, llm.Part{Type: llm.PartImage, MIMEType: mime, Data: data})
+	return r.WithSummary("%d×%d", w, h), nil
+}
