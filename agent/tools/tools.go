@@ -36,7 +36,7 @@ const (
 // All returns the built-in tools in the order in which they are offered.
 func All() []plug.Tool {
 	return []plug.Tool{
-		readFile{}, writeFile{}, editFile{},
+		readFile{}, listFiles{}, searchText{}, writeFile{}, editFile{},
 	}
 }
 
