@@ -36,7 +36,8 @@ const (
 // All returns the built-in tools in the order in which they are offered.
 func All() []plug.Tool {
 	return []plug.Tool{
-		readFile{}, listFiles{}, searchText{}, writeFile{}, editFile{},
+		readFile{}, listFiles{}, searchText{}, gitStatus{}, gitDiff{},
+		writeFile{}, editFile{},
 	}
 }
 

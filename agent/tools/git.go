@@ -1,0 +1,39 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"alisio/agent/text"
+	"alisio/plug"
+)
+
+// errNoRepository tells of a directory without history.
+var errNoRepository = errors.New("this is not a git repository")
+
+// runGit runs the host's git in a directory and returns what it printed.
+func runGit(ctx context.Context, c *plug.Call, dir string, args ...string) (string, plug.Exit, error) {
+	e, err := c.Exec.Git(ctx, dir, args...)
+	switch {
+	case err != nil:
+		return "", e, fmt.Errorf("run git: %w", err)
+	case e.TimedOut:
+		return "", e, errors.New("run git: it took too long and was stopped")
+	case e.Code == 0:
+		return text.Plain(e.Output), e, nil
+	case strings.Contains(e.Output, "not a git repository"):
+		return "", e, errNoRepository
+	}
+	why, _ := headLines(text.Plain(strings.TrimSpace(e.Output)), 2000)
+	return "", e, fmt.Errorf("git %s: exit %d: %s", args[0], e.Code, why)
+}
+
+// droppedNote tells of output that the engine left out.
+func droppedNote(e plug.Exit) string {
+	if e.Dropped <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n(%s of it are left out in the middle)", bytesText(e.Dropped))
+}
