@@ -37,7 +37,7 @@ const (
 func All() []plug.Tool {
 	return []plug.Tool{
 		readFile{}, listFiles{}, searchText{}, gitStatus{}, gitDiff{},
-		writeFile{}, editFile{},
+		writeFile{}, editFile{}, runProcess{}, shell{},
 	}
 }
 
