@@ -1,0 +1,150 @@
+package plain
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"alisio/plug"
+)
+
+// hostile holds everything that must not reach a terminal or split a line.
+const hostile = "a\"\\\b\f\n\r\t\x00\x1b[31m\x7f\u0085\u009b\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069<>&é漢🙂\xff\xe5end"
+
+func ttft(n int64) *int64 { return &n }
+
+// samples has one payload of each type, filled.
+func samples() []plug.Payload {
+	return []plug.Payload{
+		plug.RunStarted{Model: hostile},
+		plug.Delta{Delta: hostile},
+		plug.ReasoningText{Delta: hostile},
+		plug.TurnCompleted{Turn: 1, Tokens: 2, Calls: 3, Model: hostile, Usage: &plug.Usage{Input: 1, Output: 2, CachedInput: 3}, DurationMs: 4, TTFTMs: ttft(0)},
+		plug.ToolStarted{ID: hostile, Name: hostile, Arguments: hostile, Effect: plug.EffectWrite, Title: hostile},
+		plug.ToolProgress{ID: hostile, Data: hostile},
+		plug.ToolCompleted{ID: hostile, Name: hostile, IsError: true, DurationMs: 5, Preview: hostile, Summary: hostile, Result: &plug.Result{}},
+		plug.ApprovalRequested{ID: hostile, Name: hostile, Effect: plug.EffectRead, Label: hostile, Directory: hostile},
+		plug.ApprovalResolved{ID: hostile, Name: hostile, Effect: plug.EffectWrite, Decision: plug.Deny, By: plug.ByHeadless},
+		plug.ResponseTruncated{Turn: 1, MaxOutputTokens: 2, Source: plug.SourceModel},
+		plug.RunCompleted{Tokens: 1, Text: hostile, Truncated: true, Denied: 2, Code: "permission"},
+		plug.RunTurnsExceeded{Turns: 1, MaxTurns: 1},
+		plug.RunFailed{Error: hostile, Code: "server", Hint: "not in the JSON"},
+		plug.RunCancelled{Error: hostile},
+	}
+}
+
+func TestEveryTypeDecodesStrictly(t *testing.T) {
+	seen := map[plug.EventType]bool{}
+	at := time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
+	for i, p := range samples() {
+		want := plug.Event{RunID: "r" + hostile, SessionID: "s", Seq: int64(i + 1), Time: at, CorrelationID: hostile, Data: p}
+		if !p.EventType().Ephemeral() {
+			want.ID = int64(100 + i)
+		}
+		seen[p.EventType()] = true
+		var out bytes.Buffer
+		j := NewJSON(&out, func() { t.Error("stopped") })
+		j.Event(want)
+		line := out.Bytes()
+		got, err := plug.DecodeEvent(line)
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		// encoding/json is the reference for what the line means.
+		reference, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		meant, err := plug.DecodeEvent(reference)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _ := json.Marshal(got)
+		b, _ := json.Marshal(meant)
+		if !bytes.Equal(a, b) {
+			t.Errorf("%s:\n got %s\nwant %s", p.EventType(), a, b)
+		}
+		harmless(t, line)
+	}
+	for _, typ := range plug.EventTypes() {
+		if !seen[typ] {
+			t.Errorf("no sample of %s", typ)
+		}
+	}
+}
+
+// harmless checks one line: valid UTF-8, one line in every reader's eyes, no
+// control and no bidi character.
+func harmless(t *testing.T, line []byte) {
+	t.Helper()
+	if !utf8.Valid(line) {
+		t.Errorf("not UTF-8: %q", line)
+	}
+	body, ok := bytes.CutSuffix(line, []byte("\n"))
+	if !ok {
+		t.Errorf("no newline at the end: %q", line)
+	}
+	for _, r := range string(body) {
+		if r < 0x20 || hidden(r) {
+			t.Errorf("%U in %q", r, line)
+		}
+	}
+}
+
+func FuzzAppendString(f *testing.F) {
+	f.Add(hostile)
+	f.Add("")
+	f.Fuzz(func(t *testing.T, s string) {
+		line := append(appendString(nil, s), '\n')
+		harmless(t, line)
+		var got string
+		if err := json.Unmarshal(line, &got); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		// As encoding/json, every invalid byte is one U+FFFD.
+		reference, _ := json.Marshal(s)
+		var want string
+		json.Unmarshal(reference, &want)
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+// broken is a pipe whose reader is gone after some bytes.
+type broken struct{ left int }
+
+func (b *broken) Write(p []byte) (int, error) {
+	if b.left -= len(p); b.left < 0 {
+		return 0, io.ErrClosedPipe
+	}
+	return len(p), nil
+}
+
+func TestAClosedPipeStopsOnce(t *testing.T) {
+	stopped := 0
+	j := NewJSON(&broken{left: 300}, func() { stopped++ })
+	for range 10 {
+		j.Event(plug.Event{Data: plug.Delta{Delta: "x"}})
+	}
+	if stopped != 1 || !errors.Is(j.Err(), io.ErrClosedPipe) {
+		t.Errorf("stopped %d times, error %v", stopped, j.Err())
+	}
+}
+
+func BenchmarkDelta(b *testing.B) {
+	j := NewJSON(io.Discard, func() {})
+	e := plug.Event{RunID: strings.Repeat("r", 36), SessionID: strings.Repeat("s", 36), Time: time.Now(),
+		Data: plug.Delta{Delta: strings.Repeat("word ", 8)}}
+	b.ReportAllocs()
+	for b.Loop() {
+		e.Seq++
+		j.Event(e)
+	}
+}

@@ -1,0 +1,210 @@
+package plain
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"alisio/agent/text"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// maxLine bounds a line about a tool, in cells.
+const maxLine = 160
+
+// Text streams the answer to one writer and tells of tools and notices on
+// another. It is not safe for concurrent use: a run's events come one at a
+// time.
+type Text struct {
+	out   io.Writer
+	notes io.Writer
+	stop  func()
+	dim   bool
+	diffs bool
+	// space puts an empty line between the answer and what is told of tools:
+	// both go to one screen.
+	space bool
+	told  bool // the last line on the screen was about a tool
+
+	strip  text.Stripper
+	line   []byte // the answer's unfinished line as it was printed
+	titles map[string]string
+	err    error
+}
+
+// TextOptions says where text goes.
+type TextOptions struct {
+	// Answer gets the answer alone.
+	Answer io.Writer
+	// Notes gets tool lines and notices; nil drops them.
+	Notes io.Writer
+	// Dim: Notes shows colour.
+	Dim bool
+	// Shared: both writers are the same screen.
+	Shared bool
+	// Diffs shows what was changed below the line about a change.
+	Diffs bool
+	// Stop is called once when Answer can not be written to.
+	Stop func()
+}
+
+// NewText makes a text surface.
+func NewText(o TextOptions) *Text {
+	if o.Notes == nil {
+		o.Notes = io.Discard
+	}
+	return &Text{
+		out: o.Answer, notes: o.Notes, stop: o.Stop, dim: o.Dim, diffs: o.Diffs, space: o.Shared,
+		titles: make(map[string]string),
+	}
+}
+
+// Err returns the error that ended the output, if any.
+func (t *Text) Err() error { return t.err }
+
+// Event shows one event.
+func (t *Text) Event(e plug.Event) {
+	switch d := e.Data.(type) {
+	case plug.Delta:
+		t.answer(d.Delta)
+	case plug.TurnCompleted:
+		t.endLine()
+	case plug.ToolStarted:
+		t.titles[d.ID] = d.Title
+	case plug.ToolCompleted:
+		t.tool(d)
+		delete(t.titles, d.ID)
+	case plug.ResponseTruncated:
+		t.notice("the answer was cut at %d output tokens (limits.maxOutputTokens)", d.MaxOutputTokens)
+	case plug.RunCompleted:
+		t.endLine()
+		if d.Denied > 0 {
+			t.notice("%s not allowed", count(d.Denied, "call was", "calls were"))
+		}
+	case plug.RunTurnsExceeded:
+		t.endLine()
+		t.notice("stopped after %s; everything done so far is kept. --max-turns sets the limit", count(d.Turns, "turn", "turns"))
+	case plug.RunFailed, plug.RunCancelled:
+		t.endLine()
+	}
+}
+
+// answer prints new text at once. The stripper keeps the unfinished line so
+// that a redraw can replace it; here what was printed can not be taken back, so
+// a line that changed its start begins anew.
+func (t *Text) answer(delta string) {
+	out := t.strip.Append(nil, []byte(delta))
+	pending := t.strip.Pending()
+	whole := append(out, pending...)
+	if rest, ok := bytes.CutPrefix(whole, t.line); ok {
+		t.write(rest)
+	} else {
+		t.write(append([]byte("\n"), whole...))
+	}
+	t.line = append(t.line[:0], pending...)
+}
+
+// endLine ends the answer's line, if one stands open.
+func (t *Text) endLine() {
+	t.strip.Flush(nil)
+	if len(t.line) > 0 {
+		t.write([]byte("\n"))
+	}
+	t.line = t.line[:0]
+}
+
+func (t *Text) write(b []byte) {
+	if len(b) == 0 || t.err != nil {
+		return
+	}
+	if t.told && t.space {
+		b = append([]byte("\n"), b...)
+	}
+	t.told = false
+	if _, t.err = t.out.Write(b); t.err != nil {
+		t.stop()
+	}
+}
+
+// tool tells of a finished call: name, title, summary, and the time when it was
+// noticeable.
+func (t *Text) tool(d plug.ToolCompleted) {
+	t.endLine()
+	line := text.Line(d.Name)
+	if title := text.Line(t.titles[d.ID]); title != "" {
+		line += " " + title
+	}
+	switch {
+	case d.Summary != "":
+		line += " · " + text.Line(d.Summary)
+	case d.IsError:
+		first, _, _ := strings.Cut(d.Preview, "\n")
+		line += " · " + text.Line(first)
+	}
+	if took := time.Duration(d.DurationMs) * time.Millisecond; took >= time.Second {
+		line += fmt.Sprintf(" · %.1f s", took.Seconds())
+	}
+	if !t.told && t.space {
+		fmt.Fprintln(t.notes)
+	}
+	t.told = true
+	t.note(text.Clip(line, maxLine))
+	if t.diffs && d.Result != nil {
+		t.diff(d.Result)
+	}
+}
+
+// maxDiff bounds the lines of a diff that are shown.
+const maxDiff = 30
+
+// diff shows the changed lines of a result, if it has any.
+func (t *Text) diff(r *plug.Result) {
+	for _, p := range r.Parts {
+		var b plug.Block
+		if p.Type != llm.PartUI || json.Unmarshal(p.Block, &b) != nil || b.Kind != plug.BlockDiff {
+			continue
+		}
+		n := 0
+		for line := range strings.Lines(b.Patch) {
+			if strings.HasPrefix(line, "---") || strings.HasPrefix(line, "+++") {
+				continue
+			}
+			if n++; n > maxDiff {
+				t.note("    …")
+				return
+			}
+			t.note("    " + text.Clip(text.Plain(strings.TrimRight(line, "\r\n")), maxLine))
+		}
+	}
+}
+
+func (t *Text) notice(format string, args ...any) { t.note(fmt.Sprintf(format, args...)) }
+
+func (t *Text) note(line string) {
+	if t.dim {
+		line = "\x1b[2m" + line + "\x1b[0m"
+	}
+	fmt.Fprintln(t.notes, line)
+}
+
+// count writes a number with the right form of its noun.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Failure prints an error once, as "error:" and "hint:" lines.
+func Failure(w io.Writer, err error) {
+	fmt.Fprintln(w, "error: "+text.Plain(err.Error()))
+	var e *llm.Error
+	if errors.As(err, &e) && e.Hint != "" {
+		fmt.Fprintln(w, "hint:  "+text.Plain(e.Hint))
+	}
+}

@@ -1,0 +1,114 @@
+package plain
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// show runs payloads through a text surface.
+func show(payloads ...plug.Payload) (answer, notes string) {
+	var a, n bytes.Buffer
+	s := NewText(TextOptions{Answer: &a, Notes: &n, Stop: func() {}})
+	for _, p := range payloads {
+		s.Event(plug.Event{Data: p})
+	}
+	return a.String(), n.String()
+}
+
+func deltas(parts ...string) []plug.Payload {
+	var all []plug.Payload
+	for _, p := range parts {
+		all = append(all, plug.Delta{Delta: p})
+	}
+	return append(all, plug.TurnCompleted{}, plug.RunCompleted{})
+}
+
+func TestTheAnswerIsClean(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		parts []string
+		want  string
+	}{
+		{"plain", []string{"Hel", "lo"}, "Hello\n"},
+		{"ends in a newline", []string{"Hello\n"}, "Hello\n"},
+		{"lines", []string{"a\nb", "c\n", "\nd"}, "a\nbc\n\nd\n"},
+		{"escape over deltas", []string{"x\x1b", "[31", "mred\x1b[0m"}, "xred\n"},
+		{"title", []string{"a\x1b]0;owned\x07b"}, "ab\n"},
+		{"rune over deltas", []string{"\xe5", "\x8f\xb0"}, "台\n"},
+		{"bidi", []string{"a\u202eb"}, "ab\n"},
+		{"redraw", []string{"10%", "\r20%"}, "10%\n20%\n"},
+		{"nothing", nil, ""},
+	} {
+		if got, _ := show(deltas(c.parts...)...); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestTextArrivesAtOnce(t *testing.T) {
+	var a bytes.Buffer
+	s := NewText(TextOptions{Answer: &a, Stop: func() {}})
+	s.Event(plug.Event{Data: plug.Delta{Delta: "no newline yet"}})
+	if got := a.String(); got != "no newline yet" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestToolLines(t *testing.T) {
+	answer, notes := show(
+		plug.Delta{Delta: "I look."}, plug.TurnCompleted{},
+		plug.ToolStarted{ID: "1", Title: "“func\x1b[2J TestTotal”"}, plug.ToolStarted{ID: "2", Title: "go test ./tax"}, plug.ToolStarted{ID: "3"},
+		plug.ToolCompleted{ID: "2", Name: "shell", IsError: true, Summary: "exit 1", DurationMs: 2100},
+		plug.ToolCompleted{ID: "1", Name: "search_text", Summary: "1 match", DurationMs: 9},
+		plug.ToolCompleted{ID: "3", Name: "write_file", IsError: true, Preview: "not allowed: --allow-write allows it\nmore"},
+		plug.Delta{Delta: "Done."}, plug.TurnCompleted{}, plug.RunCompleted{Denied: 1},
+	)
+	if want := "I look.\nDone.\n"; answer != want {
+		t.Errorf("answer: got %q, want %q", answer, want)
+	}
+	want := "shell go test ./tax · exit 1 · 2.1 s\n" +
+		"search_text “func TestTotal” · 1 match\n" +
+		"write_file · not allowed: --allow-write allows it\n" +
+		"1 call was not allowed\n"
+	if notes != want {
+		t.Errorf("notes:\n got %q\nwant %q", notes, want)
+	}
+}
+
+func TestAClosedAnswerStops(t *testing.T) {
+	stopped := 0
+	s := NewText(TextOptions{Answer: &broken{}, Stop: func() { stopped++ }})
+	for _, p := range deltas("a", "b", "c") {
+		s.Event(plug.Event{Data: p})
+	}
+	if stopped != 1 || s.Err() == nil {
+		t.Errorf("stopped %d times, error %v", stopped, s.Err())
+	}
+}
+
+func TestFailure(t *testing.T) {
+	var b bytes.Buffer
+	Failure(&b, fmt.Errorf("run: %w", llm.Errorf(llm.CauseUnreachable, "refused\x1b[2J").WithHint("is the server running?")))
+	if got, want := b.String(), "error: run: refused\nhint:  is the server running?\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestNotices(t *testing.T) {
+	var b bytes.Buffer
+	log := slog.New(NewNotices(&b))
+	log.Info("not shown")
+	log.With("plugin", "toy").Warn("left out", "error", "line 1\nline 2")
+	if got, want := b.String(), "notice: left out: plugin toy, error line 1 line 2\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if strings.Contains(b.String(), "not shown") {
+		t.Error("information is shown")
+	}
+}
