@@ -1,0 +1,197 @@
+package chatapi
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"alisio/llm"
+)
+
+const (
+	// maxText bounds the visible text of an answer, in bytes.
+	maxText = 64 << 20
+	// maxReasoning bounds the reasoning of an answer, in bytes.
+	maxReasoning = 16 << 20
+)
+
+var (
+	errText      = errors.New("more text than an answer may hold")
+	errReasoning = errors.New("more reasoning than an answer may hold")
+)
+
+// answer is the message in the making.
+type answer struct {
+	origin        llm.Origin
+	omitReasoning bool
+
+	text      strings.Builder
+	reasoning strings.Builder
+	// field is the key that reasoning came in first; it goes back under it.
+	field string
+	// thinking: reasoning came as parts of content and goes back so.
+	thinking bool
+	details  details
+	// extra is the message's own extra_content (Gemini), the last one.
+	extra json.RawMessage
+	calls assembly
+
+	finish string
+	usage  *llm.Usage
+	// received: there was any payload beside the end mark.
+	received bool
+}
+
+func (a *answer) addText(s []byte) error {
+	a.text.Write(s)
+	if a.text.Len() > maxText {
+		return errText
+	}
+	return nil
+}
+
+func (a *answer) addReasoning(field string, s []byte) error {
+	if a.field == "" && !a.thinking {
+		a.field = field
+	}
+	a.reasoning.Write(s)
+	return a.checkReasoning()
+}
+
+func (a *answer) checkReasoning() error {
+	if a.reasoning.Len()+a.details.size+len(a.extra) > maxReasoning {
+		return errReasoning
+	}
+	return nil
+}
+
+// report keeps the last usage that counts anything.
+func (a *answer) report(reports ...*llm.Usage) {
+	for _, u := range reports {
+		if u != nil {
+			a.usage = u
+		}
+	}
+}
+
+// hasNothing reports whether neither text nor a call nor reasoning came.
+func (a *answer) hasNothing() bool {
+	return a.text.Len() == 0 && len(a.calls.slots) == 0 && a.reasoning.Len() == 0 && len(a.details.items) == 0
+}
+
+// end decides what an answer is whose stream is over: complete, or an error
+// (spec runner.md, "How a stream ends"). done tells that the end mark came.
+func (a *answer) end(host string, done bool) (llm.Event, error) {
+	reason := strings.ToLower(a.finish)
+	cut := false
+	switch {
+	case !a.received:
+		return llm.Event{}, llm.Errorf(llm.CauseStream, "empty stream from provider")
+	case reason == "" && a.hasNothing():
+		return llm.Event{}, llm.Errorf(llm.CauseStream, "the model returned nothing")
+	case reason == "":
+		// Calls are acted upon, so they are taken without a finish reason only
+		// when everything else says that they are complete.
+		if !done || len(a.calls.slots) == 0 || !a.calls.whole() {
+			return llm.Event{}, llm.Errorf(llm.CauseStream, "the stream of %s ended before the answer was complete", host)
+		}
+	case lengthReason(reason):
+		cut = true
+	case !stopReason(reason):
+		return llm.Event{}, a.failed(host, reason)
+	case a.hasNothing():
+		return llm.Event{}, llm.Errorf(llm.CauseStream, "the model returned nothing")
+	}
+	m := a.message()
+	m.Truncated = cut
+	return llm.Event{Kind: llm.Completed, Message: &m, Usage: a.usage}, nil
+}
+
+// stopReason: with calls or without, the calls decide what comes next and not
+// the reason's name.
+func stopReason(reason string) bool {
+	switch reason {
+	case "stop", "tool_calls", "function_call", "end", "eos", "eos_token", "end_turn", "stop_sequence", "tool_use":
+		return true
+	}
+	return false
+}
+
+func lengthReason(reason string) bool {
+	switch reason {
+	case "length", "model_length", "max_tokens":
+		return true
+	}
+	return false
+}
+
+// failed makes the error of a finish reason that is no success.
+func (a *answer) failed(host, reason string) error {
+	switch reason {
+	case "content_filter":
+		return llm.Errorf(llm.CauseFiltered, "the provider's content filter stopped the answer").
+			WithHint("change the request")
+	case "model_context_window_exceeded":
+		return llm.Errorf(llm.CauseContextLength, "the conversation no longer fits into the model's window").
+			WithHint("compact the conversation, or use a model with a larger window")
+	case "error":
+		return llm.Errorf(llm.CauseServer, "%s failed while it was answering", host)
+	case "aborted", "insufficient_system_resource":
+		return llm.Errorf(llm.CauseServer, "%s broke the answer off (%s)", host, reason)
+	}
+	return nil
+}
+
+// message builds the finished message.
+func (a *answer) message() llm.Message {
+	m := llm.Message{Role: llm.RoleAssistant, Text: a.text.String(), Calls: a.calls.calls(), Origin: a.origin}
+	if a.needsData() {
+		m.ProviderData = []json.RawMessage{a.data()}
+	}
+	return m
+}
+
+// needsData reports whether text and calls do not say everything that the
+// provider wants back.
+func (a *answer) needsData() bool {
+	return a.sendsReasoning() || len(a.details.items) > 0 || len(a.extra) > 0 || a.calls.hasExtra()
+}
+
+func (a *answer) sendsReasoning() bool {
+	return a.reasoning.Len() > 0 && (a.field != "" || a.thinking) && !a.omitReasoning
+}
+
+// data is the whole assistant message as it goes back.
+func (a *answer) data() json.RawMessage {
+	b := []byte(`{"role":"assistant","content":`)
+	if a.thinking && a.sendsReasoning() {
+		b = append(b, `[{"type":"thinking","thinking":[{"type":"text","text":`...)
+		b = appendString(b, a.reasoning.String())
+		b = append(b, `}]}`...)
+		if a.text.Len() > 0 {
+			b = append(b, `,{"type":"text","text":`...)
+			b = appendString(b, a.text.String())
+			b = append(b, '}')
+		}
+		b = append(b, ']')
+	} else {
+		b = appendString(b, a.text.String())
+		if a.sendsReasoning() {
+			b = append(b, `,"`+a.field+`":`...)
+			b = appendString(b, a.reasoning.String())
+		}
+	}
+	if len(a.details.items) > 0 {
+		b = append(b, `,"reasoning_details":`...)
+		b = a.details.appendTo(b)
+	}
+	if len(a.extra) > 0 {
+		b = append(b, `,"extra_content":`...)
+		b = append(b, a.extra...)
+	}
+	if len(a.calls.slots) > 0 {
+		b = append(b, `,"tool_calls":`...)
+		b = a.calls.appendCalls(b)
+	}
+	return append(b, '}')
+}

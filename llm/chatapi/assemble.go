@@ -1,0 +1,342 @@
+package chatapi
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"alisio/llm"
+)
+
+const (
+	// maxCalls is how many calls one answer may hold.
+	maxCalls = 1024
+	// maxArguments bounds the arguments of all calls of an answer, in bytes.
+	maxArguments = 64 << 20
+	// idLength is that of ids made here; Mistral takes no other.
+	idLength = 9
+)
+
+// assembly puts tool calls together from fragments (chat-completions, section
+// 6). A fragment belongs to a call by its id first, then by its index, then
+// because that call was the last one opened:
+//
+//	id known                    → that call, unless both have an index and they differ
+//	id new, slot has no id yet  → that call
+//	id new                      → a new call, also at an index in use
+//	no id, index known          → that call
+//	no id, index new            → a new call
+//	no id, no index             → the last call
+//
+// A fragment that names a tool and brings arguments for a call whose arguments
+// are one whole object already opens a new call: no text can go on behind it.
+// The place in a chunk's list is no index.
+type assembly struct {
+	slots []*slot // in order of arrival
+	size  int     // bytes of all arguments
+}
+
+// slot is one call in the making.
+type slot struct {
+	index *int
+	id    string
+	name  string
+	args  []byte
+	end   ending
+	// extra are the keys of the call that this client does not know, verbatim;
+	// servers want them back (Gemini's thought signatures).
+	extra map[string]json.RawMessage
+}
+
+// fragment is one entry of a delta's tool_calls.
+type fragment struct {
+	index *int
+	id    string
+	name  string
+	args  []byte
+	extra map[string]json.RawMessage
+	// later: it stands behind another one in the same chunk.
+	later bool
+}
+
+var errCalls = errors.New("more tool calls, or arguments, than an answer may hold")
+
+// add takes a fragment.
+func (a *assembly) add(f fragment) error {
+	s := a.find(f)
+	if s == nil {
+		if f.id == "" && f.name == "" && len(f.args) == 0 {
+			return nil // an empty entry opens nothing
+		}
+		if len(a.slots) == maxCalls {
+			return errCalls
+		}
+		s = &slot{index: f.index}
+		a.slots = append(a.slots, s)
+	}
+	a.size += len(f.args)
+	for k, v := range f.extra {
+		a.size += len(k) + len(v)
+	}
+	if a.size > maxArguments {
+		return errCalls
+	}
+	s.take(f)
+	return nil
+}
+
+// find returns the call that f goes on with, or nil for a new one.
+func (a *assembly) find(f fragment) *slot {
+	byID, byIndex := a.lookup(f)
+	s := byID
+	switch {
+	case f.id != "" && byID != nil:
+		if f.index != nil && byID.index != nil && *f.index != *byID.index {
+			s = byIndex // one id for several calls: the index tells them apart
+			if s != nil && s.id != f.id {
+				return nil
+			}
+		}
+	case f.id != "":
+		// A new id opens a call. A fragment without a name can not: some
+		// servers make up an id for each fragment.
+		if s = byIndex; s != nil && s.id != "" && (f.name != "" || s.end.closed()) {
+			return nil
+		}
+	case f.index != nil:
+		if s = byIndex; s == nil && f.name == "" {
+			s = a.lastWithoutIndex()
+		}
+	default:
+		s = a.last()
+		if s != nil && f.name != "" && (f.later || s.name != "" && s.name != f.name) {
+			return nil
+		}
+	}
+	if s != nil && s.end.closed() && f.name != "" && len(bytes.TrimSpace(f.args)) > 0 && !f.repeats(s) {
+		return nil
+	}
+	return s
+}
+
+// repeats reports whether f is the whole call s once more.
+func (f *fragment) repeats(s *slot) bool {
+	return f.id != "" && f.id == s.id && f.name == s.name && bytes.Equal(f.args, s.args)
+}
+
+// lookup finds the newest calls with the fragment's id and index.
+func (a *assembly) lookup(f fragment) (byID, byIndex *slot) {
+	for _, s := range a.slots {
+		if f.id != "" && s.id == f.id {
+			byID = s
+		}
+		if f.index != nil && s.index != nil && *s.index == *f.index {
+			byIndex = s
+		}
+	}
+	return byID, byIndex
+}
+
+func (a *assembly) last() *slot {
+	if len(a.slots) == 0 {
+		return nil
+	}
+	return a.slots[len(a.slots)-1]
+}
+
+func (a *assembly) lastWithoutIndex() *slot {
+	if s := a.last(); s != nil && s.index == nil {
+		return s
+	}
+	return nil
+}
+
+func (s *slot) take(f fragment) {
+	if s.end.closed() && f.repeats(s) {
+		return
+	}
+	if s.index == nil {
+		s.index = f.index
+	}
+	if s.id == "" {
+		s.id = f.id
+	}
+	switch {
+	case f.name == "" || f.name == s.name:
+	case strings.HasPrefix(f.name, s.name):
+		s.name = f.name // the whole name, or the name so far
+	case len(s.args) == 0 && len(s.name) < 256:
+		s.name += f.name
+	}
+	s.args = append(s.args, f.args...)
+	s.end.feed(f.args)
+	for k, v := range f.extra {
+		if s.extra == nil {
+			s.extra = map[string]json.RawMessage{}
+		}
+		s.extra[k] = v
+	}
+}
+
+// arguments is what the model sent; nothing counts as no arguments.
+func (s *slot) arguments() string {
+	if len(bytes.TrimSpace(s.args)) == 0 {
+		return "{}"
+	}
+	return strings.ToValidUTF8(string(s.args), "\uFFFD")
+}
+
+// whole reports whether all calls have a name and arguments that are one JSON
+// value.
+func (a *assembly) whole() bool {
+	for _, s := range a.slots {
+		if s.name == "" || !json.Valid([]byte(s.arguments())) {
+			return false
+		}
+	}
+	return true
+}
+
+// calls returns the calls. From here on each has an id that is its own within
+// the answer.
+func (a *assembly) calls() []llm.ToolCall {
+	var calls []llm.ToolCall
+	used := map[string]bool{}
+	for _, s := range a.slots {
+		for s.id == "" || used[s.id] || !printable(s.id) {
+			s.id = rand.Text()[:idLength]
+		}
+		used[s.id] = true
+		calls = append(calls, llm.ToolCall{ID: s.id, Name: strings.ToValidUTF8(s.name, "\uFFFD"), Arguments: s.arguments()})
+	}
+	return calls
+}
+
+// printable reports whether an id is one that can be stored and shown.
+func printable(id string) bool {
+	return len(id) <= 256 && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// appendCalls appends tool_calls as they go back to the server. Call calls
+// first: it settles the ids.
+func (a *assembly) appendCalls(b []byte) []byte {
+	b = append(b, '[')
+	for i, s := range a.slots {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"id":`...)
+		b = appendString(b, s.id)
+		b = append(b, `,"type":"function","function":{"name":`...)
+		b = appendString(b, s.name)
+		b = append(b, `,"arguments":`...)
+		b = appendString(b, s.arguments())
+		b = append(b, '}')
+		for _, k := range slices.Sorted(maps.Keys(s.extra)) {
+			b = append(b, ',')
+			b = appendString(b, k)
+			b = append(b, ':')
+			b = append(b, s.extra[k]...)
+		}
+		b = append(b, '}')
+	}
+	return append(b, ']')
+}
+
+// hasExtra reports whether a call has more than every server knows.
+func (a *assembly) hasExtra() bool {
+	return slices.ContainsFunc(a.slots, func(s *slot) bool { return len(s.extra) > 0 })
+}
+
+// ending follows JSON text and knows when its outermost object has ended, at a
+// constant cost a byte: whole arguments are never looked through again.
+type ending struct {
+	depth            int
+	begun            bool
+	inString, escape bool
+}
+
+func (e *ending) closed() bool { return e.begun && e.depth == 0 }
+
+func (e *ending) feed(b []byte) {
+	for _, c := range b {
+		switch {
+		case e.escape:
+			e.escape = false
+		case e.inString && c == '\\':
+			e.escape = true
+		case c == '"':
+			e.inString = !e.inString
+		case e.inString:
+		case c == '{' || c == '[':
+			e.depth++
+			e.begun = true
+		case c == '}' || c == ']':
+			e.depth--
+		}
+	}
+}
+
+// readFragment decodes an entry of tool_calls, or a legacy function_call.
+func readFragment(raw json.RawMessage) (fragment, bool) {
+	keys := map[string]json.RawMessage{}
+	if json.Unmarshal(raw, &keys) != nil {
+		return fragment{}, false
+	}
+	f := fragment{id: text(keys["id"]), index: integer(keys["index"])}
+	function := struct {
+		Name      json.RawMessage `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	}{keys["name"], keys["arguments"]}
+	if inner := keys["function"]; present(inner) {
+		if json.Unmarshal(inner, &function) != nil {
+			return fragment{}, false
+		}
+	}
+	f.name = text(function.Name)
+	f.args = arguments(function.Arguments)
+	for _, known := range []string{"id", "index", "type", "function", "name", "arguments"} {
+		delete(keys, known)
+	}
+	f.extra = keys
+	return f, true
+}
+
+// arguments takes a JSON string, or the arguments themselves as JSON.
+func arguments(raw json.RawMessage) []byte {
+	switch {
+	case !present(raw):
+		return nil
+	case raw[0] == '"':
+		return []byte(text(raw))
+	}
+	return raw
+}
+
+// present reports whether a field was sent and is not null.
+func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// text decodes a JSON string; anything else is "".
+func text(raw json.RawMessage) string {
+	var s string
+	if !present(raw) || json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// integer decodes a whole number, also one written as a string.
+func integer(raw json.RawMessage) *int {
+	var n int
+	if !present(raw) {
+		return nil
+	}
+	if json.Unmarshal(raw, &n) != nil && json.Unmarshal([]byte(text(raw)), &n) != nil {
+		return nil
+	}
+	return &n
+}

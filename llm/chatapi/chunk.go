@@ -1,0 +1,217 @@
+package chatapi
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+
+	"alisio/llm"
+)
+
+// chunk is one object of a stream, or a whole plain answer. Every field is
+// optional. What differs in type between servers is kept raw.
+type chunk struct {
+	Error   json.RawMessage `json:"error"`
+	Object  string          `json:"object"`
+	Type    string          `json:"type"`
+	Choices []choice        `json:"choices"`
+	Usage   *usage          `json:"usage"`
+	XGroq   *struct {
+		Usage *usage `json:"usage"`
+	} `json:"x_groq"`
+	Timings *timings `json:"timings"`
+}
+
+type choice struct {
+	Index        *int            `json:"index"`
+	Delta        *delta          `json:"delta"`
+	Message      *delta          `json:"message"` // of a plain answer
+	FinishReason string          `json:"finish_reason"`
+	Error        json.RawMessage `json:"error"`
+	Usage        *usage          `json:"usage"` // Moonshot puts it here
+}
+
+// delta is a piece of the message.
+type delta struct {
+	Content          json.RawMessage `json:"content"`
+	Refusal          json.RawMessage `json:"refusal"`
+	ReasoningContent json.RawMessage `json:"reasoning_content"`
+	Reasoning        json.RawMessage `json:"reasoning"`
+	ReasoningText    json.RawMessage `json:"reasoning_text"`
+	ReasoningDetails json.RawMessage `json:"reasoning_details"`
+	ExtraContent     json.RawMessage `json:"extra_content"`
+	ToolCalls        json.RawMessage `json:"tool_calls"`
+	FunctionCall     json.RawMessage `json:"function_call"`
+}
+
+// fragments returns the entries of tool_calls, also a lone one, and a legacy
+// function_call.
+func (d *delta) fragments() []json.RawMessage {
+	var list []json.RawMessage
+	if present(d.ToolCalls) && json.Unmarshal(d.ToolCalls, &list) != nil {
+		list = []json.RawMessage{d.ToolCalls}
+	}
+	if present(d.FunctionCall) {
+		list = append(list, d.FunctionCall)
+	}
+	return list
+}
+
+// decode reads a chunk. A field of a type that nobody expects is skipped, as if
+// it were absent; text that is no JSON object is an error.
+func decode(data []byte) (chunk, error) {
+	var c chunk
+	err := json.Unmarshal(data, &c)
+	var mistyped *json.UnmarshalTypeError
+	if errors.As(err, &mistyped) && mistyped.Field != "" {
+		err = nil
+	}
+	return c, err
+}
+
+// fault returns the error that a chunk holds, or nil.
+func (c *chunk) fault(data []byte) json.RawMessage {
+	if faulty(c.Error) {
+		return c.Error
+	}
+	for _, ch := range c.Choices {
+		if faulty(ch.Error) {
+			return ch.Error
+		}
+	}
+	if c.Object == "error" || c.Type == "error" {
+		return data
+	}
+	return nil
+}
+
+// faulty: some servers send an empty error field with each chunk.
+func faulty(raw json.RawMessage) bool {
+	switch string(raw) {
+	case "", "null", "false", `""`, "{}", "[]":
+		return false
+	}
+	return true
+}
+
+// part is an entry of content that is a list (Mistral).
+type part struct {
+	Type     string          `json:"type"`
+	Text     string          `json:"text"`
+	Thinking json.RawMessage `json:"thinking"`
+}
+
+// content splits content into reasoning and text. Mistral sends a list of parts
+// when a model thinks; then parts is true.
+func content(raw json.RawMessage) (reasoning, visible string, parts bool) {
+	if !present(raw) {
+		return "", "", false
+	}
+	var list []part
+	if raw[0] != '[' || json.Unmarshal(raw, &list) != nil {
+		return "", text(raw), false
+	}
+	for _, p := range list {
+		if p.Type == "text" {
+			visible += p.Text
+		}
+		if p.Type == "thinking" {
+			reasoning += thinking(p.Thinking)
+			parts = true
+		}
+	}
+	return reasoning, visible, parts
+}
+
+// thinking is a string or a list of text parts.
+func thinking(raw json.RawMessage) string {
+	var list []part
+	if !present(raw) || raw[0] != '[' || json.Unmarshal(raw, &list) != nil {
+		return text(raw)
+	}
+	all := ""
+	for _, p := range list {
+		all += p.Text
+	}
+	return all
+}
+
+// reasoning returns the first non-empty of the three fields and its name: some
+// servers send the same text in two of them.
+func (d *delta) reasoning() (name, s string) {
+	for i, raw := range []json.RawMessage{d.ReasoningContent, d.Reasoning, d.ReasoningText} {
+		if s := text(raw); s != "" {
+			return reasoningFields[i], s
+		}
+	}
+	return "", ""
+}
+
+// reasoningFields are the names of the fields that reasoning comes in, in their
+// order of precedence.
+var reasoningFields = [3]string{"reasoning_content", "reasoning", "reasoning_text"}
+
+// usage is every form of a usage report.
+type usage struct {
+	PromptTokens        count `json:"prompt_tokens"`
+	CompletionTokens    count `json:"completion_tokens"`
+	PromptTokensDetails struct {
+		CachedTokens count `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionTokensDetails struct {
+		ReasoningTokens count `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+	PromptCacheHitTokens count `json:"prompt_cache_hit_tokens"` // DeepSeek
+}
+
+// words turns a report into ours; nil when it counts nothing.
+func (u *usage) words() *llm.Usage {
+	if u == nil {
+		return nil
+	}
+	w := llm.Usage{
+		Input:       int(u.PromptTokens),
+		Output:      int(u.CompletionTokens),
+		CachedInput: int(u.PromptTokensDetails.CachedTokens),
+		Reasoning:   int(u.CompletionTokensDetails.ReasoningTokens),
+	}
+	if w.CachedInput == 0 {
+		w.CachedInput = int(u.PromptCacheHitTokens)
+	}
+	if w == (llm.Usage{}) {
+		return nil
+	}
+	if w.Reasoning > w.Output {
+		w.Output += w.Reasoning // a server that counts reasoning apart
+	}
+	w.CachedInput = min(w.CachedInput, w.Input)
+	return &w
+}
+
+// timings is llama.cpp's report.
+type timings struct {
+	CacheN     count `json:"cache_n"`
+	PromptN    count `json:"prompt_n"`
+	PredictedN count `json:"predicted_n"`
+}
+
+func (t *timings) words() *llm.Usage {
+	if t == nil || t.PromptN+t.CacheN+t.PredictedN == 0 {
+		return nil
+	}
+	return &llm.Usage{Input: int(t.CacheN + t.PromptN), CachedInput: int(t.CacheN), Output: int(t.PredictedN)}
+}
+
+// count is a number of tokens, whatever a server writes for it: never negative,
+// and zero when it is no number.
+type count int32
+
+// UnmarshalJSON takes any JSON value.
+func (n *count) UnmarshalJSON(b []byte) error {
+	var f float64
+	if json.Unmarshal(b, &f) != nil && json.Unmarshal([]byte(text(b)), &f) != nil {
+		f = 0
+	}
+	*n = count(max(0, min(f, math.MaxInt32/4)))
+	return nil
+}

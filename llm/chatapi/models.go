@@ -1,0 +1,159 @@
+package chatapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"unicode"
+
+	"alisio/llm"
+)
+
+const (
+	// maxCatalog is the largest catalog that is read, in bytes.
+	maxCatalog = 16 << 20
+	// maxModels is how many models of a catalog are taken.
+	maxModels = 10_000
+	// maxModelID is the longest id that is taken, in bytes.
+	maxModelID = 256
+)
+
+// Models lists the server's catalog with what that one answer tells. Zero
+// windows are common: many servers have no field for them, and llama.cpp's
+// n_ctx_train, which is not the window in use, is not taken for one.
+func (c *Client) Models(ctx context.Context) ([]llm.Model, error) {
+	resp, err := c.do(ctx, http.MethodGet, "/models", nil, "")
+	if err != nil {
+		return nil, first(ctx.Err(), err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxCatalog+1))
+	if err != nil {
+		return nil, first(ctx.Err(), c.server.Broken(err))
+	}
+	list, ok := catalog(data)
+	if !ok || len(data) > maxCatalog {
+		e := c.server.InBand(data)
+		if e.Status == 0 {
+			e = llm.Errorf(llm.CauseBadRequest, "%s sent no list of models", c.server.Host)
+		}
+		return nil, e.WithHint("check the base URL")
+	}
+	return models(list), nil
+}
+
+// catalog finds the list: an array, or one under data or models. A server that
+// sends both (llama.cpp) says more in data.
+func catalog(raw []byte) ([]json.RawMessage, bool) {
+	raw = bytes.TrimSpace(raw)
+	var list []json.RawMessage
+	if len(raw) > 0 && raw[0] == '[' {
+		return list, json.Unmarshal(raw, &list) == nil
+	}
+	var envelope struct {
+		Data   *[]json.RawMessage `json:"data"`
+		Models *[]json.RawMessage `json:"models"`
+	}
+	if json.Unmarshal(raw, &envelope) != nil || envelope.Data == nil && envelope.Models == nil {
+		return nil, false
+	}
+	if envelope.Data != nil && (len(*envelope.Data) > 0 || envelope.Models == nil) {
+		return *envelope.Data, true
+	}
+	return *envelope.Models, true
+}
+
+// entry is a model of a catalog with every field that tells a limit.
+type entry struct {
+	ID   json.RawMessage `json:"id"`
+	Key  json.RawMessage `json:"key"` // LM Studio
+	Name json.RawMessage `json:"name"`
+
+	TopProvider struct {
+		ContextLength       count `json:"context_length"`
+		MaxCompletionTokens count `json:"max_completion_tokens"`
+	} `json:"top_provider"` // OpenRouter
+	LoadedInstances []struct {
+		ContextLength count `json:"context_length"`
+		Config        struct {
+			ContextLength count `json:"context_length"`
+		} `json:"config"`
+	} `json:"loaded_instances"` // LM Studio
+	LoadedContextLength count `json:"loaded_context_length"` // LM Studio
+	ContextLength       count `json:"context_length"`        // OpenRouter
+	ContextWindow       count `json:"context_window"`        // Groq
+	MaxModelLen         count `json:"max_model_len"`         // vLLM
+	MaxContextLength    count `json:"max_context_length"`    // Mistral, LM Studio
+	MaxInputTokens      count `json:"max_input_tokens"`      // Anthropic-shaped
+	InputTokenLimit     count `json:"inputTokenLimit"`       // Gemini
+
+	MaxCompletionTokens count `json:"max_completion_tokens"` // Groq
+	MaxOutputTokens     count `json:"max_output_tokens"`
+	MaxTokens           count `json:"max_tokens"`       // Anthropic-shaped
+	OutputTokenLimit    count `json:"outputTokenLimit"` // Gemini
+}
+
+func (e *entry) window() int {
+	fields := []count{e.TopProvider.ContextLength, e.LoadedContextLength}
+	for _, i := range e.LoadedInstances {
+		fields = append(fields, i.ContextLength, i.Config.ContextLength)
+	}
+	return positive(append(fields, e.ContextLength, e.ContextWindow, e.MaxModelLen,
+		e.MaxContextLength, e.MaxInputTokens, e.InputTokenLimit)...)
+}
+
+func (e *entry) output() int {
+	return positive(e.TopProvider.MaxCompletionTokens, e.MaxCompletionTokens, e.MaxOutputTokens, e.MaxTokens, e.OutputTokenLimit)
+}
+
+func positive(fields ...count) int {
+	for _, n := range fields {
+		if n > 0 {
+			return int(n)
+		}
+	}
+	return 0
+}
+
+// models keeps the server's order. Ids that could not be typed or shown, and
+// repeated ones, are left out.
+func models(list []json.RawMessage) []llm.Model {
+	found := make([]llm.Model, 0, min(len(list), maxModels))
+	known := map[string]bool{}
+	for _, raw := range list {
+		var e entry
+		if len(found) == maxModels {
+			break
+		}
+		if bytes.HasPrefix(bytes.TrimSpace(raw), []byte(`"`)) {
+			e.ID = raw // a bare name
+		} else if json.Unmarshal(raw, &e) != nil && len(e.ID) == 0 {
+			continue
+		}
+		id := modelID(e)
+		if id == "" || known[id] {
+			continue
+		}
+		known[id] = true
+		found = append(found, llm.Model{ID: id, ContextWindow: e.window(), MaxOutputTokens: e.output()})
+	}
+	return found
+}
+
+func modelID(e entry) string {
+	for _, raw := range []json.RawMessage{e.ID, e.Key, e.Name} {
+		id := text(raw)
+		if id == "" {
+			continue
+		}
+		odd := func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
+		if len(id) > maxModelID || strings.ContainsFunc(id, odd) {
+			return ""
+		}
+		return id
+	}
+	return ""
+}
