@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,7 +41,6 @@ func newBench(t testing.TB, extra ...string) *bench {
 	}
 	t.Cleanup(func() { w.Close() })
 	b := &bench{t: t, root: root, files: workspaceFiles(w)}
-	b.files.List = b.list
 	b.exec = plug.Exec{Run: b.run, Git: b.git}
 	return b
 }
@@ -163,25 +161,23 @@ func workspaceFiles(w *workspace.Workspace) plug.Files {
 			done, err := w.Write(ctx, workspace.Write{Path: q.Path, Data: q.Data, ExpectedSHA256: q.ExpectedSHA256})
 			return plug.Written{Name: done.Name, SHA256: done.SHA256, Created: done.Created}, err
 		},
+		List: func(ctx context.Context, q plug.ListQuery) (plug.Listing, error) {
+			l, err := w.List(ctx, workspace.ListQuery(q))
+			entries := make([]plug.ListEntry, len(l.Entries))
+			for i, e := range l.Entries {
+				entries[i] = plug.ListEntry(e)
+			}
+			return plug.Listing{
+				Entries: entries, Total: l.Total, More: l.More,
+				IgnoredCount: l.IgnoredCount, HiddenCount: l.HiddenCount,
+			}, err
+		},
 	}
 }
 
 type file struct{ *workspace.File }
 
 func (f file) Info() plug.FileInfo { return plug.FileInfo(f.File.Info()) }
-
-// list knows one kind of query, that for files with a base name.
-func (b *bench) list(_ context.Context, q plug.ListQuery) (plug.Listing, error) {
-	var l plug.Listing
-	err := filepath.WalkDir(b.root, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && d.Name() == q.Glob {
-			l.Entries = append(l.Entries, plug.ListEntry{Name: filepath.ToSlash(path[len(b.root)+1:])})
-			l.Total++
-		}
-		return err
-	})
-	return l, err
-}
 
 func (b *bench) run(ctx context.Context, c plug.Command, onOutput func(string)) (plug.Exit, error) {
 	if c.Shell != "" {

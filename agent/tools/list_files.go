@@ -128,14 +128,22 @@ func (a listArgs) show(l plug.Listing) string {
 }
 
 func entryLine(e plug.ListEntry) string {
-	name := text.Plain(e.Name)
+	name := shownName(e.Name)
 	switch {
 	case e.Link != "":
-		name += " -> " + text.QuoteName(e.Link)
+		name += " -> " + shownName(e.Link)
 	case e.Dir && !strings.HasSuffix(name, "/"):
 		name += "/"
 	}
 	return name + "\n"
+}
+
+// shownName is a name as files are shown; it may be in that form already.
+func shownName(name string) string {
+	if text.IsPlain(name) {
+		return name
+	}
+	return text.QuoteName(name)
 }
 
 // leftOut tells what rules hid from a walk: "; 3 ignored, 1 hidden left out".

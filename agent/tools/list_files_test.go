@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -53,12 +55,12 @@ func TestListFilesPages(t *testing.T) {
 func TestListFilesEntries(t *testing.T) {
 	b := newBench(t)
 	b.files.List = func(context.Context, plug.ListQuery) (plug.Listing, error) {
-		return plug.Listing{Total: 4, More: true, Entries: []plug.ListEntry{
-			{Name: "a/", Dir: true}, {Name: "b", Dir: true}, {Name: "l", Link: "x\x1b[0m"}, {Name: "evil\x1b[31m"},
+		return plug.Listing{Total: 5, More: true, Entries: []plug.ListEntry{
+			{Name: "a/", Dir: true}, {Name: "b", Dir: true}, {Name: "l", Link: "x\x1b[0m"}, {Name: "evil\x1b[31m"}, {Name: `"inv_\xfe"`},
 		}}, nil
 	}
 	got := b.ok(listFiles{}, args{})
-	want := "at least 4 entries, 1-4 shown\na/\nb/\nl -> \"x\\u001b[0m\"\nevil\n(more: offset: 4 reads on)"
+	want := "at least 5 entries, 1-5 shown\na/\nb/\nl -> \"x\\u001b[0m\"\n\"evil\\u001b[31m\"\n\"inv_\\xfe\"\n(more: offset: 5 reads on)"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -77,4 +79,49 @@ func TestListFilesEntries(t *testing.T) {
 	if got := b.ok(listFiles{}, args{"glob": "*.js"}); got != "no entries; 1 ignored entry left out" {
 		t.Errorf("got %q", got)
 	}
+}
+
+// Symptom: a glob hides ignored files even for an exact path, so that the model
+// says that there is no such file. Trigger: dist/a.js is ignored; glob dist/*.js,
+// glob dist/a.js.
+func TestC173ExactPathsWin(t *testing.T) {
+	b := newBench(t)
+	b.put(".gitignore", "dist/\n")
+	b.put("dist/a.js", "x\n")
+	b.put("src/b.js", "x\n")
+	for _, c := range []struct {
+		args args
+		want string
+	}{
+		{args{"glob": "*.js"}, "1 entry; 1 ignored and 1 hidden entries left out\nsrc/b.js"},
+		{args{"glob": "dist/a.js"}, "1 entry\ndist/a.js"},
+		{args{"path": "dist"}, "1 entry\ndist/a.js"},
+		{args{"path": "dist/a.js"}, "1 entry\ndist/a.js"},
+		{args{"glob": "*.js", "ignored": true}, "2 entries; 1 hidden entry left out\ndist/a.js\nsrc/b.js"},
+	} {
+		if got := b.ok(listFiles{}, c.args); got != c.want {
+			t.Errorf("%v: got %q, want %q", c.args, got, c.want)
+		}
+	}
+}
+
+// Symptom: names that are not UTF-8 break a matcher, or can not be named again.
+// Trigger: \xb4++0323\xd5\xf8\xa5\xfe\xeb\xe7 and inv_\xfe.txt; list, then read.
+func TestC181NamesThatAreNotUTF8(t *testing.T) {
+	b := newBench(t)
+	for _, name := range []string{"\xb4++0323\xd5\xf8\xa5\xfe\xeb\xe7", "inv_\xfe.txt"} {
+		if err := os.WriteFile(filepath.Join(b.root, name), []byte("text\n"), 0o644); err != nil {
+			t.Skip("this file system takes no such names: ", err)
+		}
+	}
+	got := b.ok(listFiles{}, args{"glob": "*"})
+	want := "2 entries\n\"inv_\\xfe.txt\"\n\"\\xb4++0323\\xd5\\xf8\\xa5\\xfe\\xeb\\xe7\""
+	if got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for _, name := range strings.Split(got, "\n")[1:] {
+		wantIn(t, b.ok(readFile{}, args{"path": name}), name+" · lines 1-1 of 1", "1\ttext")
+		wantIn(t, b.ok(editFile{}, args{"path": name, "oldText": "text", "newText": "more", "expectedHash": b.hash(name)}), name+": edited")
+	}
+	wantIn(t, b.ok(listFiles{}, args{"glob": "*.txt"}), "1 entry\n")
 }

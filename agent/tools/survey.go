@@ -9,8 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxSurvey is how far into a file read_file looks for the asked position.
-const maxSurvey = 256 << 20
+const (
+	// maxSurvey is how far into a file read_file looks for the asked position.
+	maxSurvey = 128 << 20
+	pieceSize = 64 << 10
+)
 
 // survey is what one pass over a text found.
 type survey struct {
@@ -19,6 +22,7 @@ type survey struct {
 	at, line int64
 	found    bool
 	// The rest is known only when whole is true: the text was read to its end.
+	// CRLF and validity are those of a text that is hashed.
 	whole bool
 	size  int64
 	// lines counts the last one too when no newline ends it.
@@ -33,14 +37,17 @@ type surveyor struct {
 	survey
 	// The asked position: the start of a line, or a byte where startByte ≥ 0.
 	startLine, startByte int64
-	last                 byte
+	// full: the text is read to its end, and all of it is looked at.
+	full bool
+	last byte
 	// tail is a character that the end of a piece cut, at most three bytes.
 	tail []byte
 }
 
 // run reads r to its end, or, without a hash to compute, to the asked position.
 func (s *surveyor) run(ctx context.Context, r io.Reader, h hash.Hash) error {
-	buf := make([]byte, 64<<10)
+	s.full = h != nil
+	buf := make([]byte, pieceSize)
 	for s.size < maxSurvey {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -58,7 +65,7 @@ func (s *surveyor) run(ctx context.Context, r io.Reader, h hash.Hash) error {
 		if err != nil {
 			return fmt.Errorf("read: %w", err)
 		}
-		if h == nil && s.found {
+		if !s.full && s.found {
 			return nil
 		}
 	}
@@ -74,11 +81,13 @@ func (s *surveyor) piece(b []byte) {
 	if !s.found {
 		s.locate(b, newlines)
 	}
-	s.crlf += int64(bytes.Count(b, []byte("\r\n")))
-	if s.last == '\r' && b[0] == '\n' {
-		s.crlf++
+	if s.full {
+		s.crlf += int64(bytes.Count(b, []byte("\r\n")))
+		if s.last == '\r' && b[0] == '\n' {
+			s.crlf++
+		}
+		s.checkUTF8(b)
 	}
-	s.checkUTF8(b)
 	s.newlines += newlines
 	s.size += int64(len(b))
 	s.last = b[len(b)-1]

@@ -12,7 +12,7 @@ import (
 
 // What the pieces of a pass say has to be what the whole text says.
 func TestSurveyOverPieceBorders(t *testing.T) {
-	const piece = 64 << 10
+	const piece = pieceSize
 	for name, text := range map[string]string{
 		"empty":         "",
 		"one piece":     "a\nb\r\nc",
