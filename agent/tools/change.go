@@ -91,8 +91,9 @@ func (ch change) plan(t plug.Target, old string) (plug.Plan, error) {
 	p := outsidePlan(t)
 	data, err := json.Marshal(changeData{Old: old, New: hashOf(ch.data)})
 	p.Data = data
-	block, _, _ := ch.diff(t.Name)
-	p.Preview = &block
+	if block, _, _ := ch.diff(t.Name); block.Patch != "" || block.Code != "" {
+		p.Preview = &block
+	}
 	return p, err
 }
 
@@ -123,6 +124,9 @@ func planned(p plug.Plan) (path string, d changeData, err error) {
 func (ch change) write(ctx context.Context, c *plug.Call, path string, d changeData) (plug.Result, error) {
 	if hashOf(ch.data) != d.New {
 		return plug.Result{}, errors.New("the change is not the one that was planned; nothing is written")
+	}
+	if d.New == d.Old {
+		return plug.Text("nothing to write: the file has this content already · sha256: " + d.New).WithSummary("unchanged"), nil
 	}
 	w, err := c.Files.Write(ctx, plug.Write{Path: path, Data: ch.data, ExpectedSHA256: d.Old})
 	if err != nil {

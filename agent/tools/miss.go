@@ -13,6 +13,8 @@ const (
 	// compared to explain a miss.
 	maxMissText  = 4 << 20
 	maxMissLines = 400
+	// minTelling is how long newText must be for its presence to tell anything.
+	minTelling = 10
 	// maxShown bounds the lines that an explanation shows, maxShownLine each.
 	maxShown     = 12
 	maxShownLine = 300
@@ -27,7 +29,7 @@ func explainMiss(flat, find, put string) string {
 		return miss + ": " + why
 	}
 	done := ""
-	if strings.TrimSpace(put) != "" && strings.Contains(flat, put) {
+	if len(strings.TrimSpace(put)) >= minTelling && !strings.Contains(find, put) && strings.Contains(flat, put) {
 		done = "; newText is already there, so perhaps this edit was made before"
 	}
 	lines := strings.Split(flat[:min(len(flat), maxMissText)], "\n")
@@ -224,8 +226,13 @@ func nearestBlock(lines, want []string) string {
 	best := top - len(want)
 	var b strings.Builder
 	from, to := max(best, 0), min(best+len(want), len(lines))
-	fmt.Fprintf(&b, "lines %d-%d come nearest, %d of %s are the same; different are\n", from+1, to, votes[top], count(len(want), "line"))
-	shown := 0
+	same, shown := 0, 0
+	for i := from; i < to; i++ {
+		if lines[i] == want[i-best] {
+			same++
+		}
+	}
+	fmt.Fprintf(&b, "lines %d-%d come nearest, %d of %s are the same; different are\n", from+1, to, same, count(len(want), "line"))
 	for i := from; i < to && shown < maxShown/4; i++ {
 		if w := want[i-best]; lines[i] != w {
 			fmt.Fprintf(&b, "%s  oldText has: %s\n", numbered(lines, i, i+1)+"\n", showLine(w))

@@ -24,7 +24,7 @@ func TestExplainMiss(t *testing.T) {
 		"inner space":        {"func  Total(lines  []Line)", "differs in white space; the file has\n3\tfunc"},
 		"case":               {"Sum := New(big.Rat)", "upper and lower case"},
 		"look-alike":         {"\"it\u2019s - ok\"", "look-alike characters"},
-		"one line off":       {"\tsum := new(big.Rat)\n\tfor _, l := range lines {\n\t\tsum.Sub(sum, l.Amount())\n\t}\n", "lines 4-7 come nearest, 2 of 4 lines are the same; different are\n6\t\t\tsum.Add(sum, l.Amount())\n  oldText has: \t\tsum.Sub"},
+		"one line off":       {"\tsum := new(big.Rat)\n\tfor _, l := range lines {\n\t\tsum.Sub(sum, l.Amount())\n\t}\n", "lines 4-7 come nearest, 3 of 4 lines are the same; different are\n6\t\t\tsum.Add(sum, l.Amount())\n  oldText has: \t\tsum.Sub"},
 		"similar line":       {"total.Add(sum, x.Amount())", "the nearest lines are\n4\t"},
 		"nothing":            {"zzzzqqqq", "nothing in it is similar: read it again"},
 	} {
@@ -33,7 +33,7 @@ func TestExplainMiss(t *testing.T) {
 			t.Errorf("%s: got %q, want %q in it", name, got, c.want)
 		}
 	}
-	wantIn(t, explainMiss("a\nnew text\n", "old text\n", "new text\n"), "newText is already there")
+	wantIn(t, explainMiss("a\nthe new text\n", "the old text\n", "the new text\n"), "newText is already there")
 }
 
 // An explanation is bounded in time and size, whatever is compared.

@@ -1,6 +1,8 @@
 package tools
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -76,6 +78,18 @@ func TestWriteFileKeepsTheForm(t *testing.T) {
 		if c.note == "" && strings.Contains(got, "\n(") {
 			t.Errorf("%q over %q: note in %q", c.content, c.old, got)
 		}
+	}
+}
+
+func TestWriteFileOfTheSameContent(t *testing.T) {
+	b := newBench(t)
+	b.put("f", "a\n")
+	b.files.Write = func(context.Context, plug.Write) (plug.Written, error) {
+		return plug.Written{}, errors.New("written")
+	}
+	r, err := b.do(writeFile{}, args{"path": "f", "content": "a\n", "expectedHash": b.hash("f")})
+	if err != nil || r.Summary != "unchanged" {
+		t.Errorf("got %q, %v", r.PlainText(), err)
 	}
 }
 
