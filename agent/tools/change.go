@@ -14,13 +14,15 @@ import (
 )
 
 const (
+	// diffContext is how many unchanged lines a diff shows around a change.
 	diffContext = 3
 	// maxDiff bounds the text that is compared to be shown, maxPatch the patch.
 	maxDiff  = 4 << 20
 	maxPatch = 64_000
 )
 
-// change is what a call makes of one file.
+// change is what a call makes of one file. Prepare and Execute both make it, from
+// the same arguments and the same bytes, so it must depend on nothing else.
 type change struct {
 	// data is the new file as it will be stored.
 	data []byte
@@ -41,6 +43,8 @@ type changeData struct {
 	New string `json:"new"`
 }
 
+// hashOf is the hash that stands for a content everywhere: in results, arguments
+// and plans, and in the precondition of a write. Lower-case hex.
 func hashOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
@@ -86,33 +90,37 @@ func outsidePlan(t plug.Target) plug.Plan {
 	}
 }
 
-// plan is the plan for a change.
-func (ch change) plan(t plug.Target, old string) (plug.Plan, error) {
+// plan is the plan for a change: what outsidePlan names, a diff for the person
+// who is asked, and the hashes for Execute.
+func (x change) plan(t plug.Target, old string) (plug.Plan, error) {
 	p := outsidePlan(t)
-	data, err := json.Marshal(changeData{Old: old, New: hashOf(ch.data)})
+	data, err := json.Marshal(changeData{Old: old, New: hashOf(x.data)})
 	p.Data = data
-	if block, _, _ := ch.diff(t.Name); block.Patch != "" || block.Code != "" {
+	if block, _, _ := x.diff(t.Name); block.Patch != "" || block.Code != "" {
 		p.Preview = &block
 	}
 	return p, err
 }
 
-// diff is the change as a block and in numbers.
-func (ch change) diff(name string) (b plug.Block, added, removed int) {
-	if len(ch.before)+len(ch.after) > maxDiff {
-		note := fmt.Sprintf("%s, too large to compare", bytesText(int64(len(ch.after))))
+// diff is the change as a block and in numbers, which are -1 when the texts are
+// too large to be compared. What hides in the file is spelled out in the block:
+// a person decides by it.
+func (x change) diff(name string) (b plug.Block, added, removed int) {
+	if len(x.before)+len(x.after) > maxDiff {
+		note := fmt.Sprintf("%s, too large to compare", bytesText(int64(len(x.after))))
 		return plug.Block{Kind: plug.BlockCode, Caption: name, Code: note}, -1, -1
 	}
-	patch := diff.Unified(name, ch.before, ch.after, diffContext)
+	patch := diff.Unified(name, x.before, x.after, diffContext)
 	added, removed = diff.Stat(patch)
 	cut := len(patch) > maxPatch
 	if cut {
-		patch = diff.UnifiedMax(name, ch.before, ch.after, diffContext, maxPatch)
+		patch = diff.UnifiedMax(name, x.before, x.after, diffContext, maxPatch)
 	}
 	return plug.Block{Kind: plug.BlockDiff, Path: name, Patch: visible([]byte(patch)), Truncated: cut}, added, removed
 }
 
-// planned takes the data of a plan apart.
+// planned takes the data of a plan apart. A plan without a hash of what is to be
+// written is one for a file outside, and is refused.
 func planned(p plug.Plan) (path string, d changeData, err error) {
 	if len(p.Paths) != 1 || json.Unmarshal(p.Data, &d) != nil || d.New == "" {
 		return "", d, errPlan
@@ -120,24 +128,26 @@ func planned(p plug.Plan) (path string, d changeData, err error) {
 	return p.Paths[0].Path, d, nil
 }
 
-// write puts the change in place, if it is the one that was planned.
-func (ch change) write(ctx context.Context, c *plug.Call, path string, d changeData) (plug.Result, error) {
-	if hashOf(ch.data) != d.New {
+// write puts the change in place, if it is the one that was planned. That the old
+// file is still the same is checked here by the caller, and once more by
+// Files.Write at the last moment.
+func (x change) write(ctx context.Context, c *plug.Call, path string, d changeData) (plug.Result, error) {
+	if hashOf(x.data) != d.New {
 		return plug.Result{}, errors.New("the change is not the one that was planned; nothing is written")
 	}
 	if d.New == d.Old {
 		return plug.Text("nothing to write: the file has this content already · sha256: " + d.New).WithSummary("unchanged"), nil
 	}
-	w, err := c.Files.Write(ctx, plug.Write{Path: path, Data: ch.data, ExpectedSHA256: d.Old})
+	w, err := c.Files.Write(ctx, plug.Write{Path: path, Data: x.data, ExpectedSHA256: d.Old})
 	if err != nil {
 		return plug.Result{}, err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s · sha256: %s", w.Name, ch.what, w.SHA256)
-	for _, n := range ch.notes {
+	fmt.Fprintf(&b, "%s: %s · sha256: %s", w.Name, x.what, w.SHA256)
+	for _, n := range x.notes {
 		b.WriteString("\n(" + n + ")")
 	}
-	block, added, removed := ch.diff(w.Name)
+	block, added, removed := x.diff(w.Name)
 	summary := "written"
 	if added >= 0 {
 		summary = stat(added, removed)

@@ -16,7 +16,8 @@ const (
 )
 
 // edit replaces text in the bytes of a file. Bytes beside the replaced ones stay
-// as they are: encoding, byte order mark, line ends, final newline.
+// as they are: encoding, byte order mark, line ends, final newline. It refuses
+// what it could not do without touching others, and what is not certain.
 //
 // A model writes line ends as LF. So the text is searched in a copy with LF
 // alone, what is found is taken back to the places in the file, and new lines
@@ -106,6 +107,7 @@ func checkPlaces(flat, find, put []byte, at []int, all bool, e encoding) error {
 	return nil
 }
 
+// times is a number of places; beyond maxPlaces nobody counted.
 func times(n int) string {
 	if n > maxPlaces {
 		return fmt.Sprintf("more than %d times", maxPlaces)
@@ -136,7 +138,8 @@ func lineList(flat []byte, at []int) string {
 	return b.String()
 }
 
-// replace puts new text in the places of the LF copy into the text itself.
+// replace puts new text in the places of the LF copy into the text itself. at is
+// ascending and no two places overlap. text is not written to.
 func replace(text []byte, at []int, find, put []byte) []byte {
 	head := commonLines(find, put)
 	tail := commonTail(find[head:], put[head:])
@@ -168,7 +171,8 @@ func commonLines(a, b []byte) int {
 	return bytes.LastIndexByte(a[:n], '\n') + 1
 }
 
-// commonTail is the same for the whole lines with which both end.
+// commonTail is the same for the whole lines with which both end. The start of a
+// or b counts as the start of a line, since what stands before it is equal too.
 func commonTail(a, b []byte) int {
 	tail := 0
 	for n := 1; n <= len(a) && n <= len(b) && a[len(a)-n] == b[len(b)-n]; n++ {
@@ -179,6 +183,7 @@ func commonTail(a, b []byte) int {
 	return tail
 }
 
+// starts reports whether a line starts at i.
 func starts(b []byte, i int) bool { return i == 0 || b[i-1] == '\n' }
 
 // origins takes ascending offsets in the LF copy back to the text. An offset of
@@ -198,8 +203,9 @@ func origins(text []byte, offsets []int) []int {
 	return out
 }
 
-// appendLines appends LF lines with the line end of the text, or of the place
-// where the text has several.
+// appendLines appends LF lines to out with the line end of the text, or, where it
+// has several kinds and ends is empty, with the one that near finds. A last line
+// without an end stays without.
 func appendLines(out, put []byte, ends string, near func() string) []byte {
 	if bytes.IndexByte(put, '\n') < 0 {
 		return append(out, put...)

@@ -9,7 +9,9 @@ import (
 	"alisio/plug"
 )
 
-// editFile replaces a piece of a file.
+// editFile replaces a piece of a file. It wants to know that the model has seen
+// the file as it is, and that the piece is one certain place: both are refused
+// with what to do next.
 type editFile struct{}
 
 type editArgs struct {
@@ -34,6 +36,8 @@ func (editFile) Spec() plug.ToolSpec {
 	}
 }
 
+// Prepare makes the whole change in memory, so that a person sees it before it is
+// allowed and an edit that can not work is no question to anybody.
 func (editFile) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
 	var a editArgs
 	if err := c.Decode(&a); err != nil {
@@ -73,6 +77,7 @@ func (editFile) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
 	return ch.plan(t, hash)
 }
 
+// Execute makes the change again and writes it.
 func (editFile) Execute(ctx context.Context, c *plug.Call, p plug.Plan) (plug.Result, error) {
 	var a editArgs
 	if err := c.Decode(&a); err != nil {

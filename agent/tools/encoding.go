@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// encoding is how the text of a file is stored.
+// encoding is how the text of a file is stored. It is told by the mark at the
+// start and by validity alone, never guessed from what the text looks like.
 type encoding uint8
 
 const (
@@ -76,6 +77,7 @@ func decode(data []byte) (text []byte, e encoding, lossless bool) {
 	return data, utf8Text, true
 }
 
+// order is the order of bytes in UTF-16.
 func (e encoding) order() binary.AppendByteOrder {
 	if e == utf16BE {
 		return binary.BigEndian
@@ -83,7 +85,9 @@ func (e encoding) order() binary.AppendByteOrder {
 	return binary.LittleEndian
 }
 
-// decode16 decodes UTF-16; what is broken becomes U+FFFD.
+// decode16 decodes UTF-16 without its mark. A surrogate without its partner and
+// an odd last byte become U+FFFD, which is how decode sees that it is not
+// lossless.
 func decode16(data []byte, order binary.AppendByteOrder) []byte {
 	at := func(i int) rune {
 		if order == binary.AppendByteOrder(binary.BigEndian) {
@@ -111,7 +115,8 @@ func decode16(data []byte, order binary.AppendByteOrder) []byte {
 	return text
 }
 
-// encode puts text back into the encoding, with its mark.
+// encode puts text back into the encoding, with its mark. text is UTF-8 except in
+// otherText, where it is the bytes themselves; it may be returned as it is.
 func (e encoding) encode(text []byte) []byte {
 	switch e {
 	case utf8BOM:

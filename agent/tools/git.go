@@ -13,7 +13,10 @@ import (
 // errNoRepository tells of a directory without history.
 var errNoRepository = errors.New("this is not a git repository")
 
-// runGit runs the host's git in a directory and returns what it printed.
+// runGit runs the host's git in a directory and returns what it printed as plain
+// text. It is the only way to git here: the guarded one of the call, with all off
+// that a repository could run. Options that are for one command alone are the
+// caller's.
 func runGit(ctx context.Context, c *plug.Call, dir string, args ...string) (string, plug.Exit, error) {
 	e, err := c.Exec.Git(ctx, dir, args...)
 	switch {

@@ -12,7 +12,10 @@ import (
 	"alisio/plug"
 )
 
-// gitDiff shows changes as a patch.
+// gitDiff shows changes as a patch. What git is given is checked first: a base
+// that can be no option, and a path behind "--" in which no character is magic.
+// External diff programs and text conversion, which the repository could choose,
+// are off.
 type gitDiff struct{}
 
 type diffArgs struct {
@@ -33,6 +36,8 @@ func (gitDiff) Spec() plug.ToolSpec {
 	}
 }
 
+// Prepare picks the directory to run git in: that of the path, so that a path in
+// another approved directory is looked up in its own repository.
 func (gitDiff) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
 	var a diffArgs
 	if err := c.Decode(&a); err != nil {

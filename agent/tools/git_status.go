@@ -9,7 +9,8 @@ import (
 	"alisio/plug"
 )
 
-// gitStatus shows the branch and what is changed.
+// gitStatus shows the branch and what is changed, in the repository that holds the
+// workspace. The format is the one that git promises to keep.
 type gitStatus struct{}
 
 func (gitStatus) Spec() plug.ToolSpec {

@@ -32,7 +32,8 @@ func imageType(head []byte) string {
 }
 
 // binaryKind names the kind of a file that is not text, or returns "". A NUL
-// makes a file binary, except in UTF-16 with its mark.
+// makes a file binary, except in UTF-16 with its mark. The first list holds marks
+// with which no text begins.
 func binaryKind(head []byte) string {
 	for _, m := range [][2]string{
 		{"%PDF-", "PDF document"}, {"PK\x03\x04", "zip archive"}, {"\x1f\x8b", "gzip data"},
@@ -74,6 +75,8 @@ func nulKind(head []byte) string {
 	return "binary data"
 }
 
+// Why something that begins like an image is not handed to a model: servers
+// refuse the whole request for one bad image.
 var (
 	errImageCut  = errors.New("it is cut off")
 	errImageForm = errors.New("its header is broken")
@@ -108,7 +111,8 @@ func imageSize(mime string, data []byte) (w, h int, err error) {
 	return cfg.Width, cfg.Height, nil
 }
 
-// wholePNG walks over the chunks to the end mark.
+// wholePNG walks over the chunks (length, type, data, checksum) to the end mark.
+// Checksums are not compared.
 func wholePNG(data []byte) bool {
 	for at := uint64(8); at+12 <= uint64(len(data)); {
 		size := uint64(binary.BigEndian.Uint32(data[at:]))

@@ -11,13 +11,17 @@ import (
 )
 
 const (
+	// An entry costs about ten tokens; the default fits a small window.
 	defaultEntries = 500
 	maxEntries     = 2000
 )
 
-// listFiles lists files below a directory.
+// listFiles lists files below a directory, page by page. What rules hide is
+// counted in the answer, so that a model does not take a file that it can not see
+// for one that does not exist (C173).
 type listFiles struct{}
 
+// listArgs is as plug.ListQuery has it; zero values are the defaults.
 type listArgs struct {
 	Path    string `json:"path"`
 	Glob    string `json:"glob"`
@@ -127,6 +131,8 @@ func (a listArgs) show(l plug.Listing) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// entryLine is one entry: "name", "name/" or "name -> target". Sizes are left out;
+// they cost a model more than they tell.
 func entryLine(e plug.ListEntry) string {
 	name := shownName(e.Name)
 	switch {

@@ -106,6 +106,7 @@ func withoutNumbers(s string) string {
 	return strings.Join(lines, "\n")
 }
 
+// unescaped undoes one level of escapes as JSON and most languages have them.
 func unescaped(s string) string {
 	return strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\"`, `"`, `\'`, `'`, `\r`, "").Replace(s)
 }
@@ -116,7 +117,8 @@ type look struct {
 	blind func(string) string
 }
 
-// looks are the ways of comparing, from the closest on.
+// looks are the ways of comparing, from the closest on: the first that fits names
+// the smallest difference.
 func looks() []look {
 	space := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	return []look{
@@ -161,6 +163,7 @@ func (l look) find(lines, want []string) int {
 	return -1
 }
 
+// fits compares as many lines as want has.
 func fits(seen, want []string) bool {
 	last := len(want) - 1
 	if last == 0 {
@@ -198,10 +201,12 @@ func (l look) reason(have, want []string) string {
 	return why
 }
 
+// indent is the white space that a line begins with.
 func indent(s string) string { return s[:len(s)-len(strings.TrimLeft(s, " \t"))] }
 
 // nearestBlock finds where most lines of want stand in order, and shows those
-// that are different.
+// that are different. Every line that is equal votes for a place where want could
+// begin. It returns "" when there is nothing to go by.
 func nearestBlock(lines, want []string) string {
 	index := make(map[string][]int)
 	for j, s := range want {
@@ -291,6 +296,7 @@ func numbered(lines []string, from, to int) string {
 	return b.String()
 }
 
+// showLine is a line of a file for a result: visible and bounded.
 func showLine(s string) string {
 	b, used, _ := appendVisible(nil, []byte(s), maxShownLine)
 	if used < len(s) {

@@ -17,7 +17,12 @@ const (
 	maxPage = maxOutput - 2000
 )
 
-// page is the part of a text that one result shows.
+// page is the part of a text that one result shows:
+//
+//	name · lines 1-2 of 9 · sha256: … · CRLF line ends
+//	1<tab>first line
+//	2<tab>second line
+//	(more: startLine: 3 reads on)
 type page struct {
 	survey
 	name     string
@@ -83,7 +88,8 @@ func (p *page) line1(text []byte, line, at int64, whole bool) bool {
 	return true
 }
 
-// runeTail counts the bytes at the start that are the rest of a character.
+// runeTail counts the bytes at the start that are the rest of a character: a
+// model may give any byte to start at.
 func runeTail(b []byte) int {
 	n := 0
 	for n < len(b) && n < utf8.UTFMax-1 && !utf8.RuneStart(b[n]) {
@@ -130,6 +136,8 @@ func (p *page) String() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// header writes what is known of the whole file behind its name. Nothing is said
+// of what is usual, such as UTF-8 and LF.
 func (p *page) header(b *strings.Builder) {
 	switch {
 	case p.shown == 0:

@@ -59,13 +59,15 @@ func quoteWord(w string) string {
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
-// title is the command on one line in which nothing can hide.
+// title is the command on one line in which nothing can hide: a second line shows
+// as a mark, what is invisible by its number.
 func (m command) title() string {
 	s := strings.ReplaceAll(strings.TrimSpace(m.line()), "\n", " ⏎ ")
 	return clip(text.Visible(strings.ReplaceAll(s, "\t", " ")), maxTitle)
 }
 
-// check refuses what can not be run as it stands.
+// check refuses what can not be run as it stands. It judges nothing else: what may
+// run is the gate's decision.
 func (m command) check() error {
 	if strings.TrimSpace(m.shell) == "" && (len(m.argv) == 0 || strings.TrimSpace(m.argv[0]) == "") {
 		return errors.New("command is empty")
@@ -78,7 +80,8 @@ func (m command) check() error {
 	return nil
 }
 
-// plan is the plan of a command.
+// plan is the plan of a command. Its key is the exact command in its directory: a
+// grant for the session covers that and nothing wider.
 func (m command) plan(ctx context.Context, c *plug.Call, tool string) (plug.Plan, error) {
 	if err := m.check(); err != nil {
 		return plug.Plan{}, err
@@ -98,7 +101,9 @@ func (m command) plan(ctx context.Context, c *plug.Call, tool string) (plug.Plan
 	}, nil
 }
 
-// run carries a plan out.
+// run carries a plan out: the words, directory and input of the plan, and from the
+// arguments only how long it may take. A program that failed is a result that is
+// marked as an error, so that no model takes it for a success.
 func (m command) run(ctx context.Context, c *plug.Call, p plug.Plan) (plug.Result, error) {
 	timeout := defaultTimeout
 	if m.timeout > 0 {
@@ -156,6 +161,7 @@ func ended(e plug.Exit, timeout time.Duration) string {
 	return fmt.Sprintf("exit %d", e.Code)
 }
 
+// seconds is a duration for people: "2.1 s".
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 
 // middleCut bounds s to n bytes: a third of them from its head and the rest

@@ -23,9 +23,13 @@ const (
 	maxPixels = 8000
 )
 
-// readFile shows a part of a text file with line numbers, or an image.
+// readFile shows a part of a text file with line numbers, or an image. It opens
+// regular files alone, reads no more than it has to, and refuses binary data by
+// its kind. The hash that it shows is of the whole file as stored.
 type readFile struct{}
 
+// readArgs is where to start: at a line, or, in a line that is too long for one
+// result, at a byte of the text.
 type readArgs struct {
 	Path      string `json:"path"`
 	StartLine int64  `json:"startLine"`
@@ -54,6 +58,7 @@ func (readFile) Spec() plug.ToolSpec {
 	}
 }
 
+// Prepare looks at the path alone and opens nothing.
 func (readFile) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
 	var a readArgs
 	if err := c.Decode(&a); err != nil {
@@ -145,7 +150,8 @@ func (readFile) Execute(ctx context.Context, c *plug.Call, p plug.Plan) (plug.Re
 	return a.readText(ctx, f, markedEncoding(head), note)
 }
 
-// readText finds the asked part in one pass and shows it.
+// readText finds the asked part in one pass and shows it. A second read takes just
+// the bytes of that part, at most maxScan.
 func (a readArgs) readText(ctx context.Context, f plug.File, e encoding, note string) (plug.Result, error) {
 	info := f.Info()
 	src, h, err := openText(ctx, f, e)

@@ -9,7 +9,8 @@ import (
 	"alisio/plug"
 )
 
-// runProcess runs a program without a shell.
+// runProcess runs a program without a shell: no word of args means more than it
+// says.
 type runProcess struct{}
 
 type processArgs struct {
@@ -39,7 +40,8 @@ func (runProcess) Spec() plug.ToolSpec {
 	}
 }
 
-func (t runProcess) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
+// Prepare checks the words and the directory; it does not look for the program.
+func (runProcess) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
 	var a processArgs
 	if err := c.Decode(&a); err != nil {
 		return plug.Plan{}, err
@@ -47,7 +49,9 @@ func (t runProcess) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error
 	return a.command().plan(ctx, c, "run_process")
 }
 
-func (t runProcess) Execute(ctx context.Context, c *plug.Call, p plug.Plan) (plug.Result, error) {
+// Execute adds a hint where a whole command line was given as the program's name,
+// which weak models do.
+func (runProcess) Execute(ctx context.Context, c *plug.Call, p plug.Plan) (plug.Result, error) {
 	var a processArgs
 	if err := c.Decode(&a); err != nil {
 		return plug.Result{}, err

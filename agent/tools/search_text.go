@@ -18,7 +18,9 @@ const (
 	maxContext     = 20
 )
 
-// searchText finds lines in files.
+// searchText finds lines in files. Number and length of what it gives are both
+// bounded (C178), and every bound that was met is told together with the way to
+// see the rest.
 type searchText struct{}
 
 type searchArgs struct {
@@ -47,6 +49,7 @@ func (searchText) Spec() plug.ToolSpec {
 	}
 }
 
+// Prepare refuses a bad pattern before anything is walked over.
 func (searchText) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
 	var a searchArgs
 	if err := c.Decode(&a); err != nil {
@@ -182,11 +185,14 @@ func (f *findings) flush(line int) {
 	f.after = nil
 }
 
+// write writes one line in the form of grep -n: a colon marks a match, a hyphen
+// its context.
 func (f *findings) write(line int, mark byte, s string) {
 	fmt.Fprintf(&f.b, "%d%c %s\n", line, mark, text.Plain(s))
 	f.last = line
 }
 
+// summary is the number of matches, a lower bound when the search was ended.
 func (f *findings) summary() string {
 	switch {
 	case f.matches == 0:

@@ -7,7 +7,8 @@ import (
 	"alisio/plug"
 )
 
-// shell runs a line of the system's shell.
+// shell runs a line of the system's shell. The line is handed over as it is:
+// package tools parses no shell.
 type shell struct{}
 
 type shellArgs struct {

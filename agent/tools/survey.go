@@ -15,7 +15,8 @@ const (
 	pieceSize = 64 << 10
 )
 
-// survey is what one pass over a text found.
+// survey is what one pass over a text found. Offsets and counts are of bytes; a
+// byte order mark counts as part of the first line.
 type survey struct {
 	// at is the byte offset of the asked position and line the 1-based line it
 	// is in; found tells that the text is long enough.
@@ -72,7 +73,7 @@ func (s *surveyor) run(ctx context.Context, r io.Reader, h hash.Hash) error {
 	return nil
 }
 
-// piece takes the next bytes of the text.
+// piece takes the next bytes of the text, which are not kept.
 func (s *surveyor) piece(b []byte) {
 	if len(b) == 0 {
 		return
@@ -93,7 +94,8 @@ func (s *surveyor) piece(b []byte) {
 	s.last = b[len(b)-1]
 }
 
-// locate looks for the asked position in a piece that holds so many newlines.
+// locate looks for the asked position in a piece that holds so many newlines. It
+// is called with size and newlines as they were before the piece.
 func (s *surveyor) locate(b []byte, newlines int64) {
 	if s.startByte >= 0 {
 		if off := s.startByte - s.size; off < int64(len(b)) {

@@ -89,7 +89,7 @@ func regular(ctx context.Context, c *plug.Call, t plug.Target) error {
 	return fmt.Errorf("%s is not a regular file", t.Name)
 }
 
-// directory resolves the directory of a command or a walk; "" is the workspace.
+// directory resolves the working directory of a command; "" is the workspace.
 func directory(ctx context.Context, c *plug.Call, path string) (plug.Target, error) {
 	if path == "" {
 		path = "."
@@ -130,7 +130,8 @@ func place(ctx context.Context, c *plug.Call, path string) (plug.Target, plug.Pl
 	return t, p, nil
 }
 
-// readWhole returns the bytes of a file of at most maxFile bytes.
+// readWhole returns the bytes of a file of at most maxFile bytes, and refuses a
+// larger one before reading it.
 func readWhole(ctx context.Context, c *plug.Call, path string) ([]byte, plug.FileInfo, error) {
 	f, err := c.Files.Open(ctx, path)
 	if err != nil {
@@ -161,7 +162,8 @@ func readAll(ctx context.Context, f plug.File, size int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// contextReader ends reading with the context of the call.
+// contextReader ends reading with the context of the call: a file can be on a slow
+// network.
 type contextReader struct {
 	ctx context.Context
 	r   io.Reader
@@ -174,7 +176,7 @@ func (r *contextReader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// bytesText is a size for people.
+// bytesText is a size for people, rounded down: "512 bytes", "32 MiB".
 func bytesText(n int64) string {
 	switch {
 	case n < 10<<10:

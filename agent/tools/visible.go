@@ -52,7 +52,8 @@ func appendVisible(dst, line []byte, limit int) ([]byte, int, oddities) {
 	return dst, i, odd
 }
 
-// plainPrefix is the length of the printable ASCII at the start of b.
+// plainPrefix is the length of the printable ASCII at the start of b, at most
+// limit. Nearly all of nearly all files goes through here.
 func plainPrefix(b []byte, limit int) int {
 	b = b[:max(min(len(b), limit), 0)]
 	for i, c := range b {
@@ -80,7 +81,8 @@ func hidden(r rune) bool {
 	return r >= 0xE0000 && r <= 0xE0FFF
 }
 
-// visible is appendVisible for whole text: line ends stay as they are.
+// visible is appendVisible for whole text, such as a patch: LF stays, and a CR
+// before it is left out.
 func visible(text []byte) string {
 	var b []byte
 	for len(text) > 0 {

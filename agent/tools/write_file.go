@@ -12,7 +12,8 @@ import (
 // maxContent bounds what one call can write.
 const maxContent = 10 << 20
 
-// writeFile makes a file or replaces all of it.
+// writeFile makes a file or replaces all of it. An existing file is replaced only
+// when the model has read it as it is now.
 type writeFile struct{}
 
 type writeArgs struct {
@@ -33,6 +34,8 @@ func (writeFile) Spec() plug.ToolSpec {
 	}
 }
 
+// Prepare compares the old file with the content. Nothing is known of a file
+// outside the workspace: its plan has no preview and can not be executed.
 func (writeFile) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
 	var a writeArgs
 	if err := c.Decode(&a); err != nil {
@@ -69,6 +72,8 @@ func (writeFile) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
 	return a.change(old, true).plan(t, hash)
 }
 
+// Execute writes the file whose hash was planned, over the one whose hash was
+// given, or where nothing stands.
 func (writeFile) Execute(ctx context.Context, c *plug.Call, p plug.Plan) (plug.Result, error) {
 	var a writeArgs
 	if err := c.Decode(&a); err != nil {
@@ -113,7 +118,8 @@ func (a writeArgs) change(old []byte, exists bool) change {
 	return ch
 }
 
-// newEncoding is the encoding in which text replaces a file of encoding e.
+// newEncoding is the encoding in which text replaces a file of encoding e: the
+// same, but UTF-8 for one that is not known and so can not be written.
 func newEncoding(e encoding) encoding {
 	if e == otherText {
 		return utf8Text
