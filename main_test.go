@@ -24,7 +24,7 @@ var rules = []struct {
 	{"layout", func(t *repocheck.Tree) []repocheck.Complaint { return t.Layout(topLevel, madeHere) }},
 	{"arrows", func(t *repocheck.Tree) []repocheck.Complaint { return t.Arrows(arrows) }},
 	{"doors", func(t *repocheck.Tree) []repocheck.Complaint { return t.Doors(doors) }},
-	{"http", func(t *repocheck.Tree) []repocheck.Complaint { return t.HTTPClients("agent/transport") }},
+	{"http", func(t *repocheck.Tree) []repocheck.Complaint { return t.HTTPClients("agent/transport", "llm/llmtest") }},
 	{"closures", func(t *repocheck.Tree) []repocheck.Complaint { return t.Closures(closures) }},
 	{"ids", func(t *repocheck.Tree) []repocheck.Complaint { return t.Names("agent", pluginIDs) }},
 	{"sizes", func(t *repocheck.Tree) []repocheck.Complaint { return t.Sizes(limits) }},
@@ -48,7 +48,7 @@ var arrows = []repocheck.Row{
 	{Package: "llm"},
 	{Package: "llm/sse"},
 	{Package: "llm/schema"},
-	{Package: "llm/wire", May: []string{"llm", "llm/sse"}},
+	{Package: "llm/wire", May: []string{"llm"}},
 	{Package: "llm/chatapi", May: []string{"llm", "llm/sse", "llm/wire"}},
 	{Package: "llm/script", May: []string{"llm"}},
 	{Package: "llm/llmtest", May: []string{"llm"}, TestsOnly: true},
@@ -69,13 +69,13 @@ var arrows = []repocheck.Row{
 	{Package: "agent/gate", May: []string{"plug", "agent/perm", "agent/workspace", "agent/clock"}},
 	{Package: "agent/session", May: []string{"plug", "llm"}},
 	{Package: "agent/profile", May: []string{"plug", "llm", "agent/config"}},
-	{Package: "agent/host", May: []string{"plug"}},
-	{Package: "agent/run", May: []string{"plug", "llm", "llm/schema", "agent/gate", "agent/session", "agent/clock"}},
+	{Package: "agent/host", May: []string{"plug", "agent/config"}},
+	{Package: "agent/run", May: []string{"plug", "llm", "llm/schema", "agent/gate", "agent/session"}},
 	{Package: "agent", May: []string{"plug", "llm"}, Any: "agent", But: []string{"agent/tools"}},
 
-	{Package: "tui/term", May: []string{"agent/text"}},
-	{Package: "tui/plain", May: []string{"agent", "plug", "llm", "agent/text", "tui/term"}},
-	{Package: "tui/cli", May: []string{"agent", "agent/config", "agent/perm", "agent/text", "plug", "llm", "tui/plain", "tui/term"}},
+	{Package: "tui/term"},
+	{Package: "tui/plain", May: []string{"plug", "llm", "agent/text"}},
+	{Package: "tui/cli", May: []string{"agent", "agent/config", "agent/perm", "plug", "llm", "tui/plain", "tui/term"}},
 
 	{Package: "main", May: []string{"tui/cli", "agent/tools", "llm/script", "plug/openai"}},
 	{Package: "scripts/*", May: []string{"llm", "llm/script"}},
@@ -120,7 +120,9 @@ var words = []repocheck.Word{
 }
 
 // What may break a rule, and why.
-var exceptions = []repocheck.Exception{}
+var exceptions = []repocheck.Exception{
+	{Rule: "state", Key: "exit tui/cli/signal.go:withSignals", Reason: "a second SIGINT quits at once, whatever the run is doing"},
+}
 
 func TestRules(t *testing.T) {
 	tree := load(t, ".")

@@ -99,13 +99,13 @@ func directive(words []string, doors []Door) string {
 }
 
 // HTTPClients complains about every place outside home that makes an
-// http.Client or http.Transport or uses the default ones. Test files and
-// scripts are exempt. Pointer types are free: a client that is handed over is
-// the right way.
-func (t *Tree) HTTPClients(home string) []Complaint {
+// http.Client or http.Transport or uses the default ones. Test files, packages
+// for tests alone and scripts are exempt. Pointer types are free: a client that
+// is handed over is the right way.
+func (t *Tree) HTTPClients(home string, forTests ...string) []Complaint {
 	var cs []Complaint
 	for _, f := range t.Files {
-		if f.Test || f.Dir == home || below(f.Dir, "scripts") {
+		if f.Test || f.Dir == home || below(f.Dir, "scripts") || slices.Contains(forTests, f.Dir) {
 			continue
 		}
 		name, dot := importName(f.AST, "net/http")
