@@ -187,14 +187,14 @@ func (w *walker) plain() ([]byte, bool) {
 	if !w.take('"') {
 		return nil, false
 	}
-	for i := w.i; i < len(w.b); i++ {
-		switch c := w.b[i]; {
-		case c == '"':
-			s := w.b[w.i:i]
-			w.i = i + 1
-			return s, true
-		case c < ' ' || c == '\\':
-			return nil, false
+	rest := w.b[w.i:]
+	for i, c := range rest {
+		if c == '"' {
+			w.i += i + 1
+			return rest[:i], true
+		}
+		if c < ' ' || c == '\\' {
+			break
 		}
 	}
 	return nil, false

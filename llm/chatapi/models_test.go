@@ -1,0 +1,77 @@
+package chatapi
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"alisio/llm"
+)
+
+// list asks a real server for its catalog.
+func list(t *testing.T, status int, body string) ([]llm.Model, error) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/models" || r.Method != http.MethodGet || r.Header.Get("Authorization") != "Bearer sk-1234" {
+			t.Errorf("got %s %s, %q", r.Method, r.URL, r.Header)
+		}
+		w.WriteHeader(status)
+		io.WriteString(w, body)
+	}))
+	defer s.Close()
+	return New(Config{BaseURL: s.URL + "/v1/", Key: "sk-1234", HTTP: s.Client()}).Models(t.Context())
+}
+
+func TestModels(t *testing.T) {
+	cases := []struct{ name, body, want string }{
+		{"OpenAI", `{"object":"list","data":[{"id":"b","object":"model"},{"id":"a"}]}`, "b 0 0, a 0 0"},
+		{"OpenRouter", `{"data":[{"id":"v/m","context_length":9,"top_provider":{"context_length":8,"max_completion_tokens":4}},{"id":"n","context_length":9,"top_provider":null}]}`, "v/m 8 4, n 9 0"},
+		{"Groq", `{"data":[{"id":"a","context_window":8,"max_completion_tokens":4}]}`, "a 8 4"},
+		{"vLLM", `{"data":[{"id":"a","max_model_len":8}]}`, "a 8 0"},
+		{"Mistral", `{"data":[{"id":"a","max_context_length":8,"capabilities":{}}]}`, "a 8 0"},
+		{"Anthropic", `{"data":[{"id":"a","max_input_tokens":8,"max_tokens":4}]}`, "a 8 4"},
+		{"Gemini", `{"models":[{"name":"models/g","inputTokenLimit":8,"outputTokenLimit":4}]}`, "models/g 8 4"},
+		{"LM Studio, v0", `{"data":[{"id":"a","max_context_length":9,"loaded_context_length":8}]}`, "a 8 0"},
+		{"LM Studio, v1", `{"models":[{"key":"a","max_context_length":9,"loaded_instances":[{"config":{"context_length":8}}]}]}`, "a 8 0"},
+		{"llama.cpp", `{"models":[{"name":"x"}],"data":[{"id":"a","meta":{"n_ctx_train":131072}}]}`, "a 0 0"},
+		{"bare array", `[{"id":"a"},"b"]`, "a 0 0, b 0 0"},
+		{"empty", `{"object":"list","data":[]}`, ""},
+		{"odd numbers", `{"data":[{"id":"a","context_length":"8","max_tokens":-4},{"id":"b","context_length":1e300},{"id":"c","context_length":{}}]}`, "a 8 0, b 536870911 0, c 0 0"},
+		{"hostile ids", `{"data":[{"id":""},{"id":"a\u001b[2J"},{"id":7},{},{"id":"a"},{"id":"a"},{"id":"` + strings.Repeat("x", 300) + `"},"\u202e",null,5]}`, "a 0 0"},
+	}
+	for _, c := range cases {
+		models, err := list(t, 200, c.body)
+		var got []string
+		for _, m := range models {
+			got = append(got, fmt.Sprintf("%s %d %d", m.ID, m.ContextWindow, m.MaxOutputTokens))
+		}
+		if err != nil || strings.Join(got, ", ") != c.want {
+			t.Errorf("%s: got %q, %v, want %q", c.name, got, err, c.want)
+		}
+	}
+}
+
+func TestModelsFailures(t *testing.T) {
+	cases := []struct {
+		status int
+		body   string
+		cause  llm.Cause
+	}{
+		{401, `{"error":"bad key sk-1234"}`, llm.CauseAuth},
+		{404, "", llm.CauseBadRequest},
+		{200, "<html><title>Hi</title>", llm.CauseBadRequest},
+		{200, `{"error":{"code":429,"message":"slow"}}`, llm.CauseRateLimited},
+		{200, `{"data":7}`, llm.CauseBadRequest},
+		{200, "[" + strings.Repeat(" ", maxCatalog) + "]", llm.CauseBadRequest},
+		{200, "", llm.CauseBadRequest},
+	}
+	for _, c := range cases {
+		models, err := list(t, c.status, c.body)
+		if llm.CauseOf(err) != c.cause || models != nil || strings.Contains(err.Error(), "sk-1234") {
+			t.Errorf("%d %.40q: got %v, %v, want %s", c.status, c.body, models, err, c.cause)
+		}
+	}
+}
