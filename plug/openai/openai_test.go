@@ -1,0 +1,93 @@
+package openai
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// register sets the plugin up and returns what it registered.
+func register(t *testing.T, client *http.Client) plug.ProviderRegistration {
+	t.Helper()
+	var got []plug.ProviderRegistration
+	api := &plug.API{
+		AddProvider: func(r plug.ProviderRegistration) (func(), error) {
+			got = append(got, r)
+			return func() {}, nil
+		},
+		HTTP: func(p plug.Purpose) *http.Client {
+			if p != plug.PurposeProvider {
+				t.Errorf("asked for a client for %q", p)
+			}
+			return client
+		},
+	}
+	if err := Plugin().Setup(t.Context(), api); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 1 {
+		t.Fatalf("registered %d providers, want 1", len(got))
+	}
+	return got[0]
+}
+
+func TestProviderTalksToItsServer(t *testing.T) {
+	var body, agent, auth string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		body, agent, auth = string(b), r.UserAgent(), r.Header.Get("Authorization")
+		io.WriteString(w, `data: {"choices":[{"delta":{"content":"Hello"},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+	}))
+	defer s.Close()
+	r := register(t, s.Client())
+	if r.ID != ID || !r.Endpoint || r.Name == "" {
+		t.Errorf("got %+v", r)
+	}
+	p, err := r.Create(t.Context(), plug.ProviderSettings{
+		BaseURL: s.URL, Key: "sk-1", TokenParameter: "max_completion_tokens", StreamUsage: true, UserAgent: "alisio/1",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var last llm.Event
+	for ev, err := range p.Stream(t.Context(), llm.Request{Model: "m", MaxOutputTokens: 9, Messages: []llm.Message{{Role: llm.RoleUser, Text: "hi"}}}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = ev
+	}
+	if last.Kind != llm.Completed || last.Message.Text != "Hello" || last.Message.Origin != (llm.Origin{Provider: ID, API: "chat", Model: "m"}) {
+		t.Errorf("got %+v", last)
+	}
+	if agent != "alisio/1" || auth != "Bearer sk-1" || !strings.Contains(body, `"max_completion_tokens":9`) || !strings.Contains(body, "include_usage") {
+		t.Errorf("got agent %q, authorization %q, body %s", agent, auth, body)
+	}
+	if _, ok := p.(llm.ModelLister); !ok {
+		t.Error("the provider has no catalog")
+	}
+}
+
+func TestSetupReportsARefusedRegistration(t *testing.T) {
+	refused := errors.New("two providers take a base URL")
+	api := &plug.API{AddProvider: func(plug.ProviderRegistration) (func(), error) { return nil, refused }}
+	if err := Plugin().Setup(t.Context(), api); !errors.Is(err, refused) {
+		t.Errorf("got %v, want %v", err, refused)
+	}
+}
+
+func TestSetupContactsNobody(t *testing.T) {
+	r := register(t, nil)
+	if _, err := r.Create(t.Context(), plug.ProviderSettings{BaseURL: "http://203.0.113.1"}); err != nil {
+		t.Errorf("got %v", err)
+	}
+}
