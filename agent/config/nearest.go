@@ -7,19 +7,25 @@ const maxWord = 64
 
 // Nearest returns the known word that word was most likely meant to be: the
 // one with the fewest letters changed, added, left out or swapped, as long as
-// these are few for its length. Of equals the first wins; case is no letter
+// these are few for its length. Of equals one of the same length wins, since
+// letters are swapped more often than lost, then the first; case is no letter
 // changed.
 func Nearest(word string, known []string) (string, bool) {
 	word = strings.ToLower(word)
-	best, limit := "", min(len(word)/3+1, 3)
+	best, limit := "", 2*min(len(word)/3+1, 3)+2
 	for _, k := range known {
 		low := strings.ToLower(k)
 		if len(word) > maxWord || len(low) > maxWord {
 			continue
 		}
 		// A word no longer than the edits would match anything.
-		if d := distance(word, low); d <= limit && d < len(low) {
-			best, limit = k, d-1
+		// Doubled, so that another length can break a tie.
+		d := 2 * distance(word, low)
+		if len(low) != len(word) {
+			d++
+		}
+		if d < limit && d < 2*len(low) {
+			best, limit = k, d
 		}
 	}
 	return best, best != ""
