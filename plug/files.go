@@ -154,6 +154,8 @@ type SearchStats struct {
 	IgnoredCount, HiddenCount int
 	// Unreadable counts files that could not be read.
 	Unreadable int
+	// More: the walk met its own limit, files are missing.
+	More bool
 	// Stopped: onMatch ended the search early.
 	Stopped bool
 }

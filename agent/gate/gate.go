@@ -140,7 +140,7 @@ func (g *Gate) directories(ctx context.Context, r Request) (Verdict, error) {
 		q := plug.Question{
 			Kind: plug.AskDirectory, SessionID: r.SessionID, CallID: r.CallID, Tool: r.Tool, Plan: r.Plan,
 			Directory: t.Approve,
-			Remedy:    fmt.Sprintf("%s is outside the workspace: --add-dir %s opens its directory", t.Name, t.Approve),
+			Remedy:    fmt.Sprintf("outside the workspace; --add-dir %s opens it", t.Approve),
 		}
 		a, err := g.ask(ctx, r, q)
 		if err != nil || a.Decision == plug.Deny {

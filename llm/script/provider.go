@@ -188,3 +188,12 @@ func wait(ctx context.Context, d time.Duration) bool {
 		return false
 	}
 }
+
+// Open parses a script and returns its provider.
+func Open(id string, data []byte) (llm.Provider, error) {
+	s, err := Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	return s.Provider(id), nil
+}

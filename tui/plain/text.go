@@ -15,7 +15,7 @@ import (
 )
 
 // maxLine bounds a line about a tool, in cells.
-const maxLine = 160
+const maxLine = 400
 
 // Text streams the answer to one writer and tells of tools and notices on
 // another. It is not safe for concurrent use: a run's events come one at a
@@ -155,15 +155,15 @@ func (t *Text) tool(d plug.ToolCompleted) {
 	t.told = true
 	t.note(text.Clip(line, maxLine))
 	if t.diffs && d.Result != nil {
-		t.diff(d.Result)
+		t.showDiff(d.Result)
 	}
 }
 
 // maxDiff bounds the lines of a diff that are shown.
 const maxDiff = 30
 
-// diff shows the changed lines of a result, if it has any.
-func (t *Text) diff(r *plug.Result) {
+// showDiff shows the changed lines of a result, if it has any.
+func (t *Text) showDiff(r *plug.Result) {
 	for _, p := range r.Parts {
 		var b plug.Block
 		if p.Type != llm.PartUI || json.Unmarshal(p.Block, &b) != nil || b.Kind != plug.BlockDiff {
