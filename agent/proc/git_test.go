@@ -1,0 +1,302 @@
+package proc
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// repository is a real one, with a committed file that has changed since.
+type repository struct {
+	t    *testing.T
+	dir  string
+	mark string // the file that a program which ran leaves behind
+	prog string // a program that leaves it behind and passes its input on
+	quit string // one that only leaves it behind
+}
+
+func newRepository(t *testing.T) *repository {
+	t.Helper()
+	// The person's own configuration is out of the game.
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", "")
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	base := t.TempDir()
+	r := &repository{t: t, dir: filepath.Join(base, "repo"), mark: filepath.Join(base, "PWNED"), prog: filepath.Join(base, "evil"), quit: filepath.Join(base, "quit")}
+	r.file(r.prog, "#!/bin/sh\ntouch '"+r.mark+"'\ncat\n", 0o700)
+	r.file(r.quit, "#!/bin/sh\ntouch '"+r.mark+"'\n", 0o700)
+	r.git(base, "init", "-q", "-b", "main", r.dir)
+	r.git(r.dir, "config", "user.name", "n")
+	r.git(r.dir, "config", "user.email", "e@invalid")
+	r.file("a.txt", "old\n", 0o600)
+	r.git(r.dir, "add", "a.txt")
+	r.git(r.dir, "commit", "-q", "-m", "first")
+	r.file("a.txt", "new\n", 0o600)
+	return r
+}
+
+// file writes a file; a relative path is in the repository.
+func (r *repository) file(path, text string, mode os.FileMode) {
+	r.t.Helper()
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(r.dir, path)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// git runs the plain git, as a careless program does.
+func (r *repository) git(dir string, args ...string) string {
+	r.t.Helper()
+	out, err := r.tryGit(dir, args...)
+	if err != nil {
+		r.t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+	return out
+}
+
+func (r *repository) tryGit(dir string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(r.t.Context(), 20*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.WaitDelay = time.Second
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func (r *repository) config(key, value string) { r.git(r.dir, "config", key, value) }
+
+func (r *repository) pwned() bool {
+	_, err := os.Stat(r.mark)
+	return err == nil
+}
+
+// driver makes a.txt subject to the driver x of filters and diffs.
+func (r *repository) driver() {
+	r.file(".gitattributes", "a.txt filter=x diff=x\n", 0o600)
+}
+
+// submodule adds a repository within, whose own filter is the trap.
+func (r *repository) submodule() {
+	sub := filepath.Join(r.dir, "sub")
+	r.git(r.dir, "init", "-q", "-b", "main", sub)
+	r.git(sub, "config", "user.name", "n")
+	r.git(sub, "config", "user.email", "e@invalid")
+	r.file("sub/b.txt", "old\n", 0o600)
+	r.git(sub, "add", "b.txt")
+	r.git(sub, "commit", "-q", "-m", "sub")
+	r.git(r.dir, "-c", "advice.addEmbeddedRepo=false", "add", "sub")
+	r.git(r.dir, "commit", "-q", "-m", "with sub", "--", "sub")
+	r.file("sub/.gitattributes", "b.txt filter=x\n", 0o600)
+	r.git(sub, "config", "filter.x.clean", r.prog)
+	r.file("sub/b.txt", "new\n", 0o600)
+	r.file(".gitmodules", "[submodule \"sub\"]\n\tpath = sub\n\turl = ./sub\n\tignore = none\n", 0o600)
+}
+
+// missing makes the repository one whose objects come from elsewhere when
+// they are needed, and takes one away.
+func (r *repository) missing(key, value string) {
+	r.git(r.dir, "config", "core.repositoryformatversion", "1")
+	r.git(r.dir, "config", "extensions.partialClone", "origin")
+	r.git(r.dir, "config", "remote.origin.promisor", "true")
+	r.git(r.dir, "config", "remote.origin.url", "file://"+r.dir)
+	if key != "" {
+		r.git(r.dir, "config", key, value)
+	}
+	blob := strings.TrimSpace(r.git(r.dir, "rev-parse", "HEAD:a.txt"))
+	if err := os.Remove(filepath.Join(r.dir, ".git/objects", blob[:2], blob[2:])); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// traps are the ways in which a repository makes git run a program. Each is
+// sprung by the plain git first, so that the row can fail.
+var traps = []struct {
+	name string
+	set  func(r *repository)
+	args []string
+}{
+	{"fsmonitor", func(r *repository) { r.config("core.fsmonitor", r.prog) }, []string{"status"}},
+	{"hooks", func(r *repository) {
+		r.file(".git/hooks/post-index-change", "#!/bin/sh\ntouch '"+r.mark+"'\n", 0o700)
+		r.git(r.dir, "add", "a.txt") // Makes the hook's mark at once;
+		os.Remove(r.mark)
+		now := r.dir + "/a.txt" // a file whose times alone differ refreshes the index.
+		r.file(now, "new\n", 0o600)
+		if err := os.Chtimes(now, time.Unix(1e9, 0), time.Unix(1e9, 0)); err != nil {
+			r.t.Fatal(err)
+		}
+	}, []string{"status"}},
+	{"clean filter", func(r *repository) { r.driver(); r.config("filter.x.clean", r.prog) }, []string{"diff"}},
+	{"required filter", func(r *repository) {
+		r.driver()
+		r.config("filter.x.clean", r.prog)
+		r.config("filter.x.required", "true")
+	}, []string{"status"}},
+	{"filter process", func(r *repository) { r.driver(); r.config("filter.x.process", r.prog) }, []string{"status"}},
+	{"filter with an odd name", func(r *repository) {
+		r.file(".gitattributes", "a.txt filter=A.b\x1b[1m\n", 0o600)
+		r.config("filter.A.b\x1b[1m.clean", r.prog)
+	}, []string{"diff"}},
+	{"included filter", func(r *repository) {
+		r.driver()
+		r.file("more", "[filter \"x\"]\n\tclean = "+r.prog+"\n", 0o600)
+		r.config("include.path", "../more")
+	}, []string{"diff"}},
+	{"filter of the working tree's configuration", func(r *repository) {
+		r.driver()
+		r.config("extensions.worktreeConfig", "true")
+		r.git(r.dir, "config", "--worktree", "filter.x.clean", r.prog)
+	}, []string{"diff"}},
+	{"external diff", func(r *repository) { r.config("diff.external", r.prog) }, []string{"diff"}},
+	{"diff driver", func(r *repository) { r.driver(); r.config("diff.x.command", r.prog) }, []string{"diff"}},
+	{"text conversion", func(r *repository) { r.driver(); r.config("diff.x.textconv", r.prog) }, []string{"diff"}},
+	{"alias", func(r *repository) { r.config("alias.st", "!"+r.prog) }, []string{"st"}},
+	{"submodule", (*repository).submodule, []string{"status"}},
+	{"submodule in a diff", (*repository).submodule, []string{"diff"}},
+	{"fetch from a program", func(r *repository) {
+		r.missing("remote.origin.uploadpack", r.quit)
+	}, []string{"diff"}},
+	{"fetch over ssh", func(r *repository) {
+		r.missing("core.sshCommand", r.quit)
+		r.config("remote.origin.url", "ssh://host.invalid/x")
+	}, []string{"diff"}},
+	{"fetch by ext", func(r *repository) {
+		r.missing("protocol.ext.allow", "always")
+		r.config("remote.origin.url", "ext::"+r.quit)
+	}, []string{"diff"}},
+	{"signature", func(r *repository) {
+		r.config("gpg.program", r.prog)
+		r.config("log.showSignature", "true")
+		tree := strings.TrimSpace(r.git(r.dir, "rev-parse", "HEAD^{tree}"))
+		r.file("commit", "tree "+tree+"\nauthor n <e> 0 +0000\ncommitter n <e> 0 +0000\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\nsigned\n", 0o600)
+		id := strings.TrimSpace(r.git(r.dir, "hash-object", "-t", "commit", "-w", "commit"))
+		r.git(r.dir, "update-ref", "HEAD", id)
+	}, []string{"log"}},
+}
+
+func TestGitRunsNothingOfTheRepository(t *testing.T) {
+	for _, trap := range traps {
+		t.Run(trap.name, func(t *testing.T) {
+			r := newRepository(t)
+			trap.set(r)
+			e, err := Git(t.Context(), r.dir, trap.args...)
+			if r.pwned() {
+				t.Errorf("a program of the repository ran (exit %+v, %v)", e, err)
+			}
+			os.Remove(r.mark)
+			out, _ := r.tryGit(r.dir, trap.args...)
+			if !r.pwned() {
+				t.Errorf("the trap does not work: plain git left no mark\n%s", out)
+			}
+		})
+	}
+}
+
+// The answers must be right, not only harmless.
+func TestGitAnswers(t *testing.T) {
+	r := newRepository(t)
+	r.driver()
+	r.config("filter.x.clean", r.prog)
+	r.config("filter.x.required", "true")
+	r.config("diff.x.command", r.prog)
+	t.Setenv("GIT_DIR", "/nonexistent")
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"status", "--porcelain=v1", "-b"}, "## main\n M a.txt\n?? .gitattributes\n"},
+		{[]string{"rev-parse", "--show-prefix"}, "\n"},
+	} {
+		e, err := Git(t.Context(), r.dir, tt.args...)
+		if err != nil || e.Code != 0 || e.Output != tt.want {
+			t.Errorf("git %q: %+v, %v, want %q", tt.args, e, err, tt.want)
+		}
+	}
+	e, err := Git(t.Context(), r.dir, "diff", "--no-ext-diff", "--no-textconv", "--no-color")
+	if err != nil || e.Code != 0 || !strings.HasSuffix(e.Output, "@@ -1 +1 @@\n-old\n+new\n") {
+		t.Errorf("diff: %+v, %v", e, err)
+	}
+	e, err = Git(t.Context(), t.TempDir(), "status")
+	if err != nil || e.Code != 128 || !strings.Contains(e.Output, "not a git repository") {
+		t.Errorf("outside: %+v, %v", e, err)
+	}
+}
+
+// A repository must not place its working tree over other directories.
+func TestGitStaysInTheWorkingTree(t *testing.T) {
+	r := newRepository(t)
+	other := t.TempDir()
+	r.file(filepath.Join(other, "a.txt"), "private\n", 0o600)
+	r.file("deep/er/file", "", 0o600)
+	r.config("core.worktree", other)
+	e, err := Git(t.Context(), filepath.Join(r.dir, "deep", "er"), "diff", "--no-ext-diff", "--no-textconv")
+	if err != nil || e.Code != 0 || strings.Contains(e.Output, "private") || !strings.Contains(e.Output, "+new") {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if out := r.git(r.dir, "diff"); !strings.Contains(out, "private") {
+		t.Errorf("the trap does not work: plain git says\n%s", out)
+	}
+}
+
+func TestGitRefuses(t *testing.T) {
+	r := newRepository(t)
+	for _, tt := range []struct {
+		name string
+		set  func()
+		args []string
+		want string
+	}{
+		{"nothing", nil, nil, `git "": not one of the commands that only read`},
+		{"a writing command", nil, []string{"commit", "-m", "x"}, "not one of the commands that only read"},
+		{"an option first", nil, []string{"-c", "core.fsmonitor=x", "status"}, "not one of the commands that only read"},
+		{"an odd key", func() { r.config("filter.a=b.clean", "x") }, []string{"status"}, "can not be switched off"},
+		{"a broken file", func() { r.file(".git/config", "[broken\x1b", 0o600) }, []string{"status"}, "read git configuration: fatal: bad config"},
+		{"many filters", func() {
+			var b strings.Builder
+			for i := range maxGitOverrides + 1 {
+				fmt.Fprintf(&b, "[filter \"f%d\"]\n\tclean = x\n", i)
+			}
+			r.file(".git/config", b.String(), 0o600)
+		}, []string{"status"}, "too many programs"},
+		{"a huge file", func() {
+			r.file(".git/config", strings.Repeat("[a \""+strings.Repeat("b", 1000)+"\"]\n\tc = d\n", 1100), 0o600)
+		}, []string{"status"}, "too large"},
+		{"no git", func() { t.Setenv("PATH", t.TempDir()) }, []string{"status"}, "git is not installed"},
+	} {
+		if tt.set != nil {
+			tt.set()
+		}
+		_, err := Git(t.Context(), r.dir, tt.args...)
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.ContainsRune(err.Error(), '\x1b') {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+func TestGitOverrides(t *testing.T) {
+	keys := []string{
+		"core.editor", "core.gitproxy", "core.bare", "credential.https://x.helper", "pager.log", "gpg.ssh.program",
+		"merge.x.driver", "trailer.x.cmd", "filter.a b.c.smudge", "filter.x.required", "user.name", "remote.o.url",
+	}
+	got, err := gitOverrides(keys)
+	want := []string{
+		"core.editor=false", "core.gitproxy=false", "credential.https://x.helper=", "pager.log=false", "gpg.ssh.program=false",
+		"merge.x.driver=false", "trailer.x.cmd=false", "filter.a b.c.smudge=", "filter.x.required=false",
+	}
+	got = slices.DeleteFunc(got, func(s string) bool { return s == "-c" })
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}
