@@ -117,6 +117,7 @@ func stopReason(reason string) bool {
 	return false
 }
 
+// lengthReason: the output limit cut the answer, which is a success with a mark.
 func lengthReason(reason string) bool {
 	switch reason {
 	case "length", "model_length", "max_tokens":
@@ -125,7 +126,8 @@ func lengthReason(reason string) bool {
 	return false
 }
 
-// failed makes the error of a finish reason that is no success.
+// failed makes the error of a finish reason that is no success, nil for one
+// that nobody knows.
 func (a *answer) failed(host, reason string) error {
 	switch reason {
 	case "content_filter":
@@ -142,7 +144,8 @@ func (a *answer) failed(host, reason string) error {
 	return nil
 }
 
-// message builds the finished message.
+// message builds the finished message. It settles the ids of calls, which data
+// then repeats.
 func (a *answer) message() llm.Message {
 	m := llm.Message{Role: llm.RoleAssistant, Text: a.text.String(), Calls: a.calls.calls(), Origin: a.origin}
 	if a.needsData() {
@@ -157,6 +160,7 @@ func (a *answer) needsData() bool {
 	return a.sendsReasoning() || len(a.details.items) > 0 || len(a.extra) > 0 || a.calls.hasExtra()
 }
 
+// sendsReasoning: reasoning that came in details alone goes back as details.
 func (a *answer) sendsReasoning() bool {
 	return a.reasoning.Len() > 0 && (a.field != "" || a.thinking) && !a.omitReasoning
 }

@@ -31,7 +31,8 @@ type choice struct {
 	Usage        *usage          `json:"usage"` // Moonshot puts it here
 }
 
-// delta is a piece of the message.
+// delta is a piece of the message, or the whole one. Raw fields are strings on
+// most servers, and lists, objects or null on some.
 type delta struct {
 	Content          json.RawMessage `json:"content"`
 	Refusal          json.RawMessage `json:"refusal"`
@@ -123,7 +124,7 @@ func content(raw json.RawMessage) (reasoning, visible string, parts bool) {
 	return reasoning, visible, parts
 }
 
-// thinking is a string or a list of text parts.
+// thinking reads the text of a thinking part: a string, or a list of text parts.
 func thinking(raw json.RawMessage) string {
 	var list []part
 	if !present(raw) || raw[0] != '[' || json.Unmarshal(raw, &list) != nil {
@@ -151,7 +152,8 @@ func (d *delta) reasoning() (name, s string) {
 // order of precedence.
 var reasoningFields = [3]string{"reasoning_content", "reasoning", "reasoning_text"}
 
-// usage is every form of a usage report.
+// usage is every form of a usage report (chat-completions, section 8). Cached
+// tokens are part of the prompt's.
 type usage struct {
 	PromptTokens        count `json:"prompt_tokens"`
 	CompletionTokens    count `json:"completion_tokens"`

@@ -69,7 +69,8 @@ func (i *detail) goesOn(keys map[string]json.RawMessage) bool {
 	return !present(keys["data"])
 }
 
-// appendTo appends the items as JSON, keys sorted.
+// appendTo appends the items as JSON, keys sorted, so that the same answer goes
+// back with the same bytes each time.
 func (d *details) appendTo(b []byte) []byte {
 	b = append(b, '[')
 	for i, item := range d.items {

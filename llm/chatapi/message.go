@@ -56,6 +56,8 @@ func (h *history) add(instructions string, messages []llm.Message) error {
 	return nil
 }
 
+// message adds one message. A user or assistant message may only stand where
+// every call before it is answered.
 func (h *history) message(m llm.Message) error {
 	if m.Role != llm.RoleTool && len(h.open) > 0 {
 		return fmt.Errorf("call %q before it has no result", h.open[0].ID)
@@ -90,6 +92,7 @@ func (h *history) content(text string) {
 	h.b = appendString(h.b, text)
 }
 
+// user adds a user message; a list of parts only where there are images.
 func (h *history) user(m llm.Message) {
 	h.begin("user")
 	if len(m.Attachments) == 0 {
@@ -126,6 +129,8 @@ func (h *history) image(mimeType string, data []byte) {
 	h.b = append(h.b, `"}}`...)
 }
 
+// assistant adds an assistant message, as its provider gave it where that is
+// the provider asked now, and opens its calls.
 func (h *history) assistant(m llm.Message) error {
 	if m.Text == "" && len(m.Calls) == 0 {
 		return nil // servers refuse a message with neither
@@ -217,6 +222,8 @@ func object(b []byte) bool {
 	return len(b) > 0 && b[0] == '{' && json.Valid(b)
 }
 
+// tool adds a result and closes its call. Results may come in another order
+// than the calls.
 func (h *history) tool(m llm.Message) error {
 	at := slices.IndexFunc(h.open, func(c llm.ToolCall) bool { return c.ID == m.CallID })
 	if at < 0 {
@@ -247,6 +254,8 @@ func (h *history) tool(m llm.Message) error {
 	return nil
 }
 
+// flushImages adds the images of a finished batch as one user message: between
+// two results of a batch it would part the second from its call.
 func (h *history) flushImages() {
 	if len(h.images) == 0 {
 		return
@@ -268,7 +277,9 @@ func (h *history) flushImages() {
 }
 
 // replay returns the message as its provider gave it, or nil when it must be
-// rebuilt: it is from elsewhere, or no longer says what the message says.
+// rebuilt: it is from elsewhere, or its calls are no longer those of the
+// message, or no server would take it. A rebuilt message loses its reasoning,
+// which is better than a request that is refused each time.
 func replay(m llm.Message, origin llm.Origin) json.RawMessage {
 	if m.Origin != origin || len(m.ProviderData) != 1 {
 		return nil

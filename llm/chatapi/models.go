@@ -66,7 +66,8 @@ func catalog(raw []byte) ([]json.RawMessage, bool) {
 	return *envelope.Models, true
 }
 
-// entry is a model of a catalog with every field that tells a limit.
+// entry is a model of a catalog with every field that tells a limit (tokens;
+// chat-completions, section 13). Zero is unknown.
 type entry struct {
 	ID   json.RawMessage `json:"id"`
 	Key  json.RawMessage `json:"key"` // LM Studio
@@ -96,6 +97,8 @@ type entry struct {
 	OutputTokenLimit    count `json:"outputTokenLimit"` // Gemini
 }
 
+// window takes what the server will really give before what the model could
+// take: the upstream's limit, then a loaded instance, then the model's own.
 func (e *entry) window() int {
 	fields := []count{e.TopProvider.ContextLength, e.LoadedContextLength}
 	for _, i := range e.LoadedInstances {
@@ -105,6 +108,7 @@ func (e *entry) window() int {
 		e.MaxContextLength, e.MaxInputTokens, e.InputTokenLimit)...)
 }
 
+// output is the most tokens of one answer.
 func (e *entry) output() int {
 	return positive(e.TopProvider.MaxCompletionTokens, e.MaxCompletionTokens, e.MaxOutputTokens, e.MaxTokens, e.OutputTokenLimit)
 }
@@ -143,6 +147,8 @@ func models(list []json.RawMessage) []llm.Model {
 	return found
 }
 
+// modelID is the id to name in requests, exactly as the server writes it; ""
+// for one that could draw on a terminal.
 func modelID(e entry) string {
 	for _, raw := range []json.RawMessage{e.ID, e.Key, e.Name} {
 		id := text(raw)

@@ -49,6 +49,9 @@ func (c *Client) body(req llm.Request) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
+// tokenParameter is the field for the output limit, "" for none. max_tokens is
+// the only one that most compatible servers read; OpenAI's reasoning models
+// refuse it.
 func (c *Client) tokenParameter() string {
 	switch c.cfg.TokenParameter {
 	case "":
@@ -120,6 +123,7 @@ func appendString(b []byte, s string) []byte {
 	return append(append(b, s[from:]...), '"')
 }
 
+// appendEscape appends one character that can not stand as it is.
 func appendEscape(b []byte, r rune) []byte {
 	switch r {
 	case '"', '\\':

@@ -57,6 +57,8 @@ func (t *turn) close() {
 	}
 }
 
+// run reads the body to its end. Every way out is an error or one completed
+// message.
 func (t *turn) run(h http.Header) error {
 	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return t.fail("compressed its answer (" + coding + ") although it was asked not to")
@@ -100,7 +102,8 @@ func sniff(start []byte, contentType string) string {
 	return "events"
 }
 
-// plain takes a body that is one JSON text: a whole answer, or an error.
+// plain takes a body that is one JSON text: a whole answer, or an error. Status
+// 200 proves nothing: without choices it is an error, whatever it says.
 func (t *turn) plain(r io.Reader) error {
 	data, err := io.ReadAll(io.LimitReader(r, int64(t.client.maxLine)+1))
 	switch {
@@ -128,7 +131,8 @@ func (t *turn) plain(r io.Reader) error {
 	return t.complete()
 }
 
-// page reports a web page in place of an answer.
+// page reports a web page in place of an answer: a proxy, a login page, or a
+// base URL that names a site and not its API.
 func (t *turn) page(r io.Reader) error {
 	data, _ := io.ReadAll(io.LimitReader(r, maxPage))
 	e := t.client.server.InBand(data)
@@ -136,6 +140,7 @@ func (t *turn) page(r io.Reader) error {
 	return e.WithHint("check the base URL")
 }
 
+// stream is the loop over the events.
 func (t *turn) stream() error {
 	for !t.done {
 		ev, ok := t.events.Poll()

@@ -137,7 +137,6 @@ func TestLimits(t *testing.T) {
 		{"line", strings.NewReader(text1(long)), "line longer than 100000 bytes"},
 		{"whole answer", strings.NewReader(`{"choices":[{"message":{"content":"` + long + `"}}]}`), "too large"},
 		{"reasoning", io.LimitReader(&repeat{text: thought(strings.Repeat("r", 50_000))}, 20<<20), errReasoning.Error()},
-		{"text", io.LimitReader(&repeat{text: text1(strings.Repeat("t", 90_000))}, 80<<20), errText.Error()},
 		{"details", io.LimitReader(&repeat{text: `data: {"choices":[{"delta":{"reasoning_details":[{"type":"a"},{"type":"b"}]}}]}` + "\n\n"}, 20<<20), errReasoning.Error()},
 	}
 	for _, tc := range cases {
@@ -145,6 +144,17 @@ func TestLimits(t *testing.T) {
 		if llm.CauseOf(err) != llm.CauseStream || !strings.Contains(fmt.Sprint(err), tc.want) {
 			t.Errorf("%s: got %v, want a stream error with %q", tc.name, err, tc.want)
 		}
+	}
+}
+
+func TestTextIsBounded(t *testing.T) {
+	var a answer
+	half := make([]byte, maxText/2+1)
+	if err := a.addText(half); err != nil {
+		t.Errorf("half of it: got %v", err)
+	}
+	if err := a.addText(half); !errors.Is(err, errText) {
+		t.Errorf("too much: got %v", err)
 	}
 }
 

@@ -12,7 +12,9 @@ import (
 // in bytes.
 const joined = 8 << 10
 
-// take handles one event of the stream.
+// take handles one event of the stream. Errors are looked for before anything
+// else: an error object next to choices, or in place of them, is never an
+// empty chunk.
 func (t *turn) take(ev sse.Event) error {
 	if ev.Type == "error" {
 		return t.client.server.InBand(ev.Data)
@@ -65,7 +67,8 @@ func (t *turn) delta() error {
 	return nil
 }
 
-// chunk takes a decoded chunk.
+// chunk takes a decoded chunk. Text, finish reason and usage may all stand in
+// one; a later chunk without a finish reason does not take it back.
 func (t *turn) chunk(c chunk) error {
 	for i := range c.Choices {
 		ch := &c.Choices[i]
@@ -105,7 +108,8 @@ func (t *turn) finish(reason string) {
 	}
 }
 
-// message takes a delta, or a whole message.
+// message takes a delta, or a whole message: reasoning first, then text, then
+// calls, the order in which a model makes them.
 func (t *turn) message(d *delta) error {
 	thought, visible, parts := content(d.Content)
 	if parts {
@@ -138,6 +142,8 @@ func (t *turn) message(d *delta) error {
 	return t.calls(d)
 }
 
+// calls hands fragments to the assembly. What is no object at all is skipped:
+// a call without a name could not run anyway.
 func (t *turn) calls(d *delta) error {
 	list := d.fragments()
 	for i, raw := range list {
@@ -176,6 +182,7 @@ func (t *turn) showReasoning(field string, s []byte) error {
 	return t.flushAt(joined)
 }
 
+// tooMuch ends a turn that would not fit into memory.
 func (t *turn) tooMuch(err error) error {
 	return t.fail("sent " + err.Error())
 }
@@ -192,6 +199,8 @@ func (t *turn) show(kind llm.EventKind) error {
 	return nil
 }
 
+// flushAt yields what is pending once it has a size, so that a server which
+// sends faster than anyone reads still gives events.
 func (t *turn) flushAt(size int) error {
 	if t.answer.text.Len()-t.shownText+t.answer.reasoning.Len()-t.shownThought < size {
 		return nil
@@ -200,7 +209,8 @@ func (t *turn) flushAt(size int) error {
 }
 
 // flush yields what is pending. The text of an event is a piece of the answer's
-// own text: it costs no copy.
+// own text, which only grows behind it: it costs no copy. After a cancel nothing
+// more is shown.
 func (t *turn) flush() error {
 	ev := llm.Event{Kind: t.pending}
 	switch t.pending {

@@ -41,6 +41,8 @@ func (w *walker) thought() (field int, s []byte) {
 	return 0, nil
 }
 
+// chunk reads the outermost object. Keys that make a chunk more than a delta
+// must be null.
 func (w *walker) chunk() bool {
 	if !w.take('{') {
 		return false
@@ -74,6 +76,7 @@ func (w *walker) chunk() bool {
 	}
 }
 
+// choice reads the one choice, whose index is 0 or absent.
 func (w *walker) choice() bool {
 	if !w.take('{') {
 		return false
@@ -113,6 +116,8 @@ func (w *walker) choice() bool {
 	}
 }
 
+// delta reads the texts. A key used twice is left alone: encoding/json would
+// take the last one, or merge.
 func (w *walker) delta() bool {
 	if !w.take('{') {
 		return false
@@ -182,7 +187,8 @@ func (w *walker) key(first bool) ([]byte, bool) {
 	return key, true
 }
 
-// plain reads a string without escapes.
+// plain reads a string without escapes. It does not look at its encoding: what
+// it returns is compared, never shown.
 func (w *walker) plain() ([]byte, bool) {
 	if !w.take('"') {
 		return nil, false
@@ -228,7 +234,9 @@ func (w *walker) text(seen *bool) ([]byte, bool) {
 	return nil, false
 }
 
-// escaped goes on with a string whose first escape is at i.
+// escaped goes on with a string whose first escape is at i. An escape always
+// gives whole characters, so the bytes around it are valid UTF-8 exactly when
+// the result is.
 func (w *walker) escaped(i int) ([]byte, bool) {
 	from := len(w.scratch)
 	w.scratch = append(w.scratch, w.b[w.i:i]...)
@@ -278,7 +286,8 @@ func (w *walker) escape() bool {
 	return true
 }
 
-// unicode decodes the rest of a \u escape, or of a pair of them.
+// unicode decodes the rest of a \u escape, or of a pair of them. Lone surrogates
+// are left to encoding/json.
 func (w *walker) unicode() bool {
 	r, ok := w.hex4()
 	if ok && utf16.IsSurrogate(r) {

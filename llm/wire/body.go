@@ -49,7 +49,9 @@ type fields struct {
 	Metadata json.RawMessage `json:"metadata"`
 }
 
-// parse reads an error body: JSON of any shape, HTML, plain text or nothing.
+// parse reads an error body: JSON of any shape, HTML, plain text or nothing
+// (chat-completions, section 10). It never fails: what it does not understand
+// becomes text.
 func parse(body []byte) report {
 	body = bytes.TrimSpace(body)
 	r := report{blank: len(body) == 0}
@@ -121,6 +123,8 @@ func (r *report) readList(list []json.RawMessage, depth int) {
 	}
 }
 
+// readFields takes the keys of one object. The wrapped error comes first: what
+// stands beside it is the wrapper's own, often no more than "error".
 func (r *report) readFields(f fields, depth int) {
 	for _, nested := range []json.RawMessage{f.Error, f.Message, f.Msg, f.Detail, f.Errors} {
 		if r.text == "" {
@@ -136,7 +140,8 @@ func (r *report) readFields(f fields, depth int) {
 	r.readMetadata(f.Metadata, depth)
 }
 
-// word takes a code, type or status: a string or a number.
+// word takes a code, type or status: a string or a number. Servers put HTTP
+// statuses there, as 429 or "429"; other numbers are codes of their own.
 func (r *report) word(raw json.RawMessage) {
 	s := str(raw)
 	if s == "" {
@@ -153,7 +158,8 @@ func (r *report) word(raw json.RawMessage) {
 	}
 }
 
-// readMetadata takes what a router adds about its upstream.
+// readMetadata takes what a router adds about its upstream: without it all of
+// OpenRouter's errors would read "Provider returned error".
 func (r *report) readMetadata(raw json.RawMessage, depth int) {
 	var m struct {
 		Raw       json.RawMessage            `json:"raw"`
@@ -206,7 +212,8 @@ func loc(raw json.RawMessage) string {
 	return strings.Join(names, ".")
 }
 
-// title is what an HTML page calls itself.
+// title is what an HTML page calls itself. Pages come from proxies and wrong
+// base URLs; their body would tell nothing more.
 func title(page string) string {
 	for _, tag := range []string{"title", "h1"} {
 		_, rest, ok := strings.Cut(page, "<"+tag+">")

@@ -41,13 +41,15 @@ func classify(status int, r report, wait time.Duration) llm.Cause {
 	return byStatus(status, r)
 }
 
+// byStatus decides where the body says nothing. The runner repeats
+// CauseServer, so the 4xx that are worth another try belong there.
 func byStatus(status int, r report) llm.Cause {
 	switch {
 	case status >= 500:
 		return llm.CauseServer
 	case status == http.StatusRequestTimeout, status == http.StatusConflict,
 		status == http.StatusMisdirectedRequest, status == http.StatusTooEarly:
-		return llm.CauseServer // worth another try, unlike the other 4xx
+		return llm.CauseServer
 	case contains(r.evidence, []string{"api key not valid", "api_key_invalid", "invalid api key"}):
 		return llm.CauseAuth // Gemini answers 400 for this
 	}
@@ -67,6 +69,7 @@ func (r *report) named() llm.Cause {
 	return found
 }
 
+// rank orders causes by how much they say.
 func rank(c llm.Cause) int {
 	switch c {
 	case "":
@@ -77,8 +80,9 @@ func rank(c llm.Cause) int {
 	return 2
 }
 
-// byWord knows the codes, types and statuses of the servers in
-// chat-completions and of Anthropic and Google.
+// byWord knows the codes, types and statuses of OpenAI and the servers that
+// follow it, of Anthropic and of Google, in lower case. An unknown word is no
+// cause: then the status decides.
 func byWord(w string) llm.Cause {
 	switch w {
 	case "context_length_exceeded", "exceed_context_size_error", "context_window_exceeded",
@@ -124,7 +128,9 @@ func overflow(status int, named llm.Cause, r report) bool {
 		strings.Contains(r.evidence, "input token count") && strings.Contains(r.evidence, "exceeds the maximum")
 }
 
-// overflowPhrases are how servers word an overflow.
+// overflowPhrases are how servers word an overflow (chat-completions, section
+// 11), in lower case. A wrong match costs one compaction, a missing one ends
+// the run.
 func overflowPhrases() []string {
 	return []string{
 		"prompt is too long", // Anthropic
@@ -145,7 +151,8 @@ func overflowPhrases() []string {
 	}
 }
 
-// quotaPhrases are how servers word a quota that waiting does not refill soon.
+// quotaPhrases are how servers word a quota that waiting does not refill soon,
+// in lower case. They count beside a 429 alone.
 func quotaPhrases() []string {
 	return []string{
 		"insufficient_quota", "exceeded your current quota", "quota has been exhausted", "quota exhausted",
@@ -155,6 +162,7 @@ func quotaPhrases() []string {
 	}
 }
 
+// contains looks for phrases in lower-case text.
 func contains(text string, phrases []string) bool {
 	for _, p := range phrases {
 		if strings.Contains(text, p) {

@@ -36,7 +36,8 @@ func (s Server) Connect(err error) *llm.Error {
 	}
 }
 
-// Broken makes the error of an answer whose bytes stopped with err.
+// Broken makes the error of an answer whose bytes stopped with err. Something
+// was received, so this is a matter of the stream and not of the connection.
 func (s Server) Broken(err error) *llm.Error {
 	what, _ := fault(err)
 	if what == "" {
@@ -87,6 +88,8 @@ func is(err error, number syscall.Errno, phrases ...string) bool {
 	return contains(err.Error(), phrases)
 }
 
+// certificate reports a certificate that was refused; unlike other connection
+// faults it does not go away by trying again.
 func certificate(err error) bool {
 	var verify *tls.CertificateVerificationError
 	var unknown x509.UnknownAuthorityError
@@ -109,6 +112,7 @@ func certificateReason(err error) string {
 	return "its authority is unknown"
 }
 
+// plainHTTP reports an answer that was no TLS.
 func plainHTTP(err error) bool {
 	var header tls.RecordHeaderError
 	return errors.As(err, &header) || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")

@@ -33,6 +33,7 @@ func Wait(h http.Header, text string, now time.Time) time.Duration {
 	return textWait(text)
 }
 
+// retryAfter reads seconds, decimals too, or an HTTP date.
 func retryAfter(v string, now time.Time) time.Duration {
 	if s, ok := number(v); ok {
 		return span(s, time.Second)
@@ -43,7 +44,8 @@ func retryAfter(v string, now time.Time) time.Duration {
 	return 0
 }
 
-// resets is the longest wait of the limits that are used up.
+// resets is the longest wait of the limits that are used up; those with
+// something left do not bind.
 func resets(h http.Header, now time.Time) time.Duration {
 	var longest time.Duration
 	for _, limit := range []struct{ remaining, reset string }{
@@ -124,6 +126,8 @@ func spoken(s string) time.Duration {
 	}
 }
 
+// unit is the length of a unit, zero for a word that is none. A number alone
+// means seconds.
 func unit(name string) time.Duration {
 	switch name {
 	case "ms", "millisecond", "milliseconds":
@@ -140,6 +144,7 @@ func unit(name string) time.Duration {
 	return 0
 }
 
+// number reads a finite number.
 func number(v string) (float64, bool) {
 	n, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
 	return n, err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
@@ -153,6 +158,7 @@ func span(n float64, unit time.Duration) time.Duration {
 	return time.Duration(min(n*float64(unit), float64(maxWait)))
 }
 
+// until is the time from now to at, zero when that has passed.
 func until(at, now time.Time) time.Duration {
 	return max(0, min(at.Sub(now), maxWait))
 }
