@@ -99,7 +99,9 @@ func (s source) read(p []byte) (n int, err error) {
 		case m <= 0:
 			return n, io.EOF
 		}
-		n += m
+		if n += m; int64(n) == s.size && n < len(p) {
+			return n, io.EOF // as its size said: one system call less
+		}
 	}
 	return n, nil
 }

@@ -55,7 +55,7 @@ func (w *Workspace) List(ctx context.Context, q ListQuery) (Listing, error) {
 	var page []found
 	total := 0
 	wq := walkQuery{path: q.Path, glob: q.Glob, depth: q.Depth, hidden: q.Hidden, ignored: q.Ignored}
-	r, left, err := w.walk(ctx, wq, func(f found) bool {
+	left, err := w.walk(ctx, wq, func(f found) bool {
 		if total >= q.Offset && (q.Limit <= 0 || len(page) < q.Limit) {
 			f.in = nil
 			page = append(page, f)
@@ -68,26 +68,25 @@ func (w *Workspace) List(ctx context.Context, q ListQuery) (Listing, error) {
 	}
 	out := Listing{Total: total, More: left.more, IgnoredCount: left.ignored, HiddenCount: left.hidden}
 	for _, f := range page {
-		out.Entries = append(out.Entries, w.describe(r, f))
+		out.Entries = append(out.Entries, f.describe())
 	}
 	return out, nil
 }
 
 // describe looks at one entry of the page.
-func (w *Workspace) describe(r *root, f found) ListEntry {
-	first := r == w.all()[0]
+func (f *found) describe() ListEntry {
 	if f.kind.IsDir() {
-		return ListEntry{Name: show(r.path(f.rel, first) + "/"), Dir: true}
+		return ListEntry{Name: show(f.root.path(f.rel, f.first) + "/"), Dir: true}
 	}
-	e := ListEntry{Name: r.name(f.rel, first)}
+	e := ListEntry{Name: f.root.name(f.rel, f.first)}
 	if f.kind&fs.ModeSymlink != 0 {
-		to, err := r.dir.Readlink(f.rel)
+		to, err := f.root.dir.Readlink(f.rel)
 		if err == nil {
 			e.Link = show(to)
 		}
 		return e
 	}
-	if info, err := r.dir.Lstat(f.rel); err == nil {
+	if info, err := f.root.dir.Lstat(f.rel); err == nil {
 		e.Size = info.Size()
 	}
 	return e

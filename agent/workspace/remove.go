@@ -106,7 +106,7 @@ func (w *Workspace) unfollowed(path string) (Target, error) {
 	}
 	t.rel = strings.TrimPrefix(t.rel+"/"+base, "/")
 	t.Abs, t.slashed = t.root.child(t.rel), false
-	t.Name = t.root.name(t.rel, t.root == w.all()[0])
+	t.Name = t.root.name(t.rel, w.first(t.root))
 	info, err := os.Lstat(t.Abs)
 	t.Exists = err == nil
 	t.Dir, t.Regular = t.Exists && info.IsDir(), t.Exists && info.Mode().IsRegular()

@@ -366,7 +366,7 @@ func (w *Workspace) similar(t Target) []string {
 	for _, n := range names {
 		if len(out) < maxSimilar && text.Skeleton(n) == want {
 			dir := strings.TrimSuffix(t.rel, base)
-			out = append(out, t.root.name(dir+n, t.root == w.all()[0]))
+			out = append(out, t.root.name(dir+n, w.first(t.root)))
 		}
 	}
 	return out

@@ -161,6 +161,12 @@ func (w *Workspace) all() []*root {
 	return w.roots
 }
 
+// first tells whether r is the workspace itself.
+func (w *Workspace) first(r *root) bool {
+	roots := w.all()
+	return len(roots) > 0 && roots[0] == r
+}
+
 func (w *Workspace) add(dir string, approved bool) (*root, error) {
 	r, err := openRoot(dir)
 	if err != nil {

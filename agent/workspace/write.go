@@ -306,7 +306,7 @@ func (w *Workspace) makeParents(t Target) (made []string, err error) {
 		rel = path.Join(rel, name)
 		err := d.Mkdir(name, 0o755)
 		if err == nil {
-			made = append(made, t.root.name(rel, t.root == w.all()[0]))
+			made = append(made, t.root.name(rel, w.first(t.root)))
 			err = syncDir(d)
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) {

@@ -1,0 +1,263 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	maxWorkers   = 8
+	batchFiles   = 32  // files that a worker takes at once
+	aheadBatches = 64  // batches found but not yet told
+	chunkLines   = 128 // matches handed over at once
+)
+
+// SearchQuery asks for matching lines.
+type SearchQuery struct {
+	// Pattern is an RE2 expression, or plain text with Literal. Lines are
+	// searched one by one; "^" and "$" are their ends.
+	Pattern    string
+	Literal    bool
+	IgnoreCase bool
+	// Path is a directory or a file; empty is the workspace. Glob as in
+	// ListQuery.
+	Path, Glob string
+	// Hidden and Ignored as in ListQuery.
+	Hidden, Ignored bool
+	// Context is how many lines before and after come with a match, at most 100.
+	Context int
+	// MaxLine bounds a line's text in bytes; a longer one is clipped around the
+	// match at rune borders. Zero is 400, the bound 65536.
+	MaxLine int
+}
+
+// Match is one matching line.
+type Match struct {
+	// Name as Target.Name.
+	Name string
+	// Line is 1-based.
+	Line int
+	// Text is the line as plain UTF-8, clipped as Clipped tells.
+	Text    string
+	Clipped bool
+	// Before and After are context lines, clipped likewise.
+	Before, After []string
+	// Binary: the file holds the pattern, and binary data; Line and Text are zero.
+	Binary bool
+}
+
+// SearchStats tells what a search covered.
+type SearchStats struct {
+	// Files is the number of files searched.
+	Files int
+	// IgnoredCount and HiddenCount are files and directories left out by rules.
+	IgnoredCount, HiddenCount int
+	// Unreadable counts files and directories that could not be read.
+	Unreadable int
+	// More: the walk met its own limit, files are missing.
+	More bool
+	// Stopped: onMatch ended the search early.
+	Stopped bool
+}
+
+// Search calls onMatch for each matching line, in the order of paths and lines,
+// until it returns false. Links are not followed; a file in UTF-16 is searched
+// as text, one with a NUL gives one match that says so.
+//
+// The walk, the workers and the caller are tied by two channels of bounded size,
+// both in the order of paths:
+//
+//	walk ─┬─ todo ──► workers ─ batch.out ─┐
+//	      └─ told ──► caller: for each batch, its matches ◄┘
+//
+// The oldest batch is always with a worker or told, so that nobody waits for ever.
+func (w *Workspace) Search(ctx context.Context, q SearchQuery, onMatch func(Match) bool) (SearchStats, error) {
+	p, err := compilePattern(q.Pattern, q.Literal, q.IgnoreCase)
+	if err != nil {
+		return SearchStats{}, fmt.Errorf("search text: %w", err)
+	}
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &searching{
+		w: w, q: q, p: p, ctx: inner,
+		todo: make(chan *batch, aheadBatches),
+		told: make(chan *batch, aheadBatches),
+	}
+	s.wg.Go(s.walk)
+	for range min(runtime.GOMAXPROCS(0), maxWorkers) {
+		s.wg.Go(s.work)
+	}
+	stopped := !s.tell(onMatch)
+	cancel()
+	s.wg.Wait()
+	st := SearchStats{
+		Files: int(s.files.Load()), IgnoredCount: s.left.ignored, HiddenCount: s.left.hidden,
+		Unreadable: int(s.unreadable.Load()) + s.left.unreadable, More: s.left.more, Stopped: stopped,
+	}
+	if stopped {
+		return st, nil
+	}
+	if err = ctx.Err(); err == nil {
+		err = s.err
+	}
+	if err != nil {
+		return st, fmt.Errorf("search text: %w", err)
+	}
+	return st, nil
+}
+
+// searching is one call of Search.
+type searching struct {
+	w   *Workspace
+	q   SearchQuery
+	p   *pattern
+	ctx context.Context
+	wg  sync.WaitGroup
+
+	todo, told        chan *batch
+	files, unreadable atomic.Int64
+
+	left left // of the walk, which has ended when they are read
+	err  error
+}
+
+// batch is some files that follow each other, and what was found in them.
+type batch struct {
+	files []found
+	out   chan []Match // one chunk ahead, then the worker waits for the caller
+}
+
+// walk makes batches. They are small at first: an early match comes early, and
+// few files are still spread over the workers.
+func (s *searching) walk() {
+	defer close(s.told)
+	defer close(s.todo)
+	b, n := &batch{}, 0
+	q := walkQuery{path: s.q.Path, glob: s.q.Glob, hidden: s.q.Hidden, ignored: s.q.Ignored}
+	s.left, s.err = s.w.walk(s.ctx, q, func(f found) bool {
+		if !f.kind.IsRegular() {
+			return true
+		}
+		f.in.keep()
+		b.files = append(b.files, f)
+		n++
+		if len(b.files) < min(batchFiles, 1+n/64) {
+			return true
+		}
+		full := b
+		b = &batch{}
+		return s.hand(full)
+	})
+	s.hand(b)
+}
+
+// hand gives a batch on, first to the caller: what a worker has must be waited for.
+func (s *searching) hand(b *batch) bool {
+	b.out = make(chan []Match, 1)
+	select {
+	case s.told <- b:
+	case <-s.ctx.Done():
+		b.drop()
+		return false
+	}
+	s.todo <- b // has as much room as told, and workers never stop taking
+	return true
+}
+
+func (b *batch) drop() {
+	for _, f := range b.files {
+		f.in.drop()
+	}
+}
+
+func (s *searching) work() {
+	sc := &scanner{
+		p: s.p, context: min(max(s.q.Context, 0), maxContext), maxLine: defaultLine,
+		window: defaultWindow, most: maxWindow,
+	}
+	if s.q.MaxLine > 0 {
+		sc.maxLine = min(s.q.MaxLine, maxShown)
+	}
+	for b := range s.todo {
+		s.search(sc, b)
+		close(b.out)
+		b.drop()
+	}
+}
+
+// search finds what is in a batch, until nobody wants it any more.
+func (s *searching) search(sc *scanner, b *batch) {
+	var chunk []Match
+	flush := func() bool {
+		select {
+		case b.out <- chunk:
+			chunk = nil
+			return true
+		case <-s.ctx.Done():
+			return false
+		}
+	}
+	for i := range b.files {
+		if s.ctx.Err() != nil {
+			return
+		}
+		f := &b.files[i]
+		src, err := f.in.open(f.name)
+		if err != nil {
+			s.unreadable.Add(1)
+			continue
+		}
+		s.files.Add(1)
+		name := ""
+		_, err = sc.file(src, func(m Match) bool {
+			if name == "" {
+				name = f.root.name(f.rel, f.first)
+			}
+			m.Name = name
+			chunk = append(chunk, m)
+			return len(chunk) < chunkLines || flush()
+		})
+		src.close()
+		if err != nil {
+			s.unreadable.Add(1)
+		}
+	}
+	if len(chunk) > 0 {
+		flush()
+	}
+}
+
+// tell hands all matches to the caller, in order, until it has enough.
+func (s *searching) tell(onMatch func(Match) bool) bool {
+	for b := range s.told {
+		for {
+			chunk, ok, done := b.next(s.ctx)
+			if done {
+				return true
+			}
+			if !ok {
+				break
+			}
+			for _, m := range chunk {
+				if !onMatch(m) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// next waits for more matches of a batch. ok is false when there are no more,
+// done when the search was cancelled.
+func (b *batch) next(ctx context.Context) (chunk []Match, ok, done bool) {
+	select {
+	case chunk, ok = <-b.out:
+		return chunk, ok, false
+	case <-ctx.Done():
+		return nil, false, true
+	}
+}
