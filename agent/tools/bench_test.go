@@ -172,6 +172,16 @@ func workspaceFiles(w *workspace.Workspace) plug.Files {
 				IgnoredCount: l.IgnoredCount, HiddenCount: l.HiddenCount,
 			}, err
 		},
+		Search: func(ctx context.Context, q plug.SearchQuery, onMatch func(plug.Match) bool) (plug.SearchStats, error) {
+			s, err := w.Search(ctx, workspace.SearchQuery{
+				Pattern: q.Pattern, Literal: q.Literal, IgnoreCase: q.IgnoreCase,
+				Path: q.Path, Glob: q.Glob, Context: q.Context, MaxLine: q.MaxLine,
+			}, func(m workspace.Match) bool { return onMatch(plug.Match(m)) })
+			return plug.SearchStats{
+				Files: s.Files, IgnoredCount: s.IgnoredCount, HiddenCount: s.HiddenCount,
+				Unreadable: s.Unreadable, Stopped: s.Stopped,
+			}, err
+		},
 	}
 }
 

@@ -126,3 +126,35 @@ func TestSearchTextPatterns(t *testing.T) {
 		t.Errorf("plan %+v, %v", p, err)
 	}
 }
+
+// The same over real files: an ignored directory is searched when it is named,
+// a binary file is told about beside other matches, a minified line is clipped
+// around its match, and odd names can be used again.
+func TestSearchRealFiles(t *testing.T) {
+	b := newBench(t)
+	b.put(".gitignore", "dist/\n")
+	b.put("dist/a.js", "TOKEN in dist\n")
+	b.put("n.ts", "hello TOKEN here\x00more\n")
+	b.put("src/a.go", "one\ntwo\nTOKEN three\nfour\nTOKEN five\n")
+	b.put("src/x.min.js", strings.Repeat("w", 500_000)+"TOKEN"+strings.Repeat("é", 250_000))
+	for _, c := range []struct {
+		args args
+		want []string
+	}{
+		{args{}, []string{"n.ts: binary file matches\n", "src/a.go\n3: TOKEN three\n5: TOKEN five\n", "src/x.min.js\n1: ", "wTOKENé", "(4 matches in ", "ignored", "clipped around the match"}},
+		{args{"path": "dist"}, []string{"dist/a.js\n1: TOKEN in dist\n(1 match in 1 file searched)"}},
+		{args{"glob": "*.go", "context": 1}, []string{"src/a.go\n2- two\n3: TOKEN three\n4- four\n5: TOKEN five\n(2 matches in 1 file searched"}},
+		{args{"path": "src/a.go", "ignoreCase": true, "pattern": "^token (f|t)"}, []string{"3: TOKEN three\n5: TOKEN five\n(2 matches"}},
+		{args{"pattern": "nowhere"}, []string{"no matches in "}},
+		{args{"limit": 1, "path": "src"}, []string{"3: TOKEN three\n(1+ matches", "stopped at limit 1"}},
+	} {
+		if c.args["pattern"] == nil {
+			c.args["pattern"] = "TOKEN"
+		}
+		got := b.ok(searchText{}, c.args)
+		wantIn(t, got, c.want...)
+		if len(got) > 2000 {
+			t.Errorf("%v: %d bytes", c.args, len(got))
+		}
+	}
+}
