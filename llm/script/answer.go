@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,11 +14,6 @@ import (
 // defaultChunk is the number of characters of a delta when a turn names none:
 // about what servers send.
 const defaultChunk = 16
-
-var (
-	nameRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	varRE  = regexp.MustCompile(`\$?\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
-)
 
 // Answer is a turn made ready for one request: captures taken, names put in,
 // ids given.
@@ -104,24 +98,42 @@ func (a *Answer) Chunks(s string) []string {
 	return out
 }
 
-// expand puts the values of vars in the place of ${NAME}.
+// expand puts the values of vars in the place of ${NAME}. What is no name
+// between brackets stays as it is.
 func expand(s string, vars map[string]string, quote func(string) string) (string, error) {
-	var unknown string
-	out := varRE.ReplaceAllStringFunc(s, func(m string) string {
-		if strings.HasPrefix(m, "$$") {
-			return m[1:]
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(s, "${")
+		b.WriteString(before)
+		if !found {
+			return b.String(), nil
 		}
-		name := m[2 : len(m)-1]
-		v, ok := vars[name]
-		if !ok && unknown == "" {
-			unknown = name
+		name, rest, closed := strings.Cut(after, "}")
+		literal := strings.HasSuffix(before, "$")
+		switch v, known := vars[name]; {
+		case !closed || !isName(name):
+			b.WriteString("${")
+			rest = after
+		case literal:
+			b.WriteString("{" + name + "}") // The first $ stands for itself.
+		case !known:
+			return "", fmt.Errorf("${%s} was never captured", name)
+		default:
+			b.WriteString(quote(v))
 		}
-		return quote(v)
-	})
-	if unknown != "" {
-		return "", fmt.Errorf("${%s} was never captured", unknown)
+		s = rest
 	}
-	return out, nil
+}
+
+// isName reports whether s is a letter or _ and then letters, digits and _.
+func isName(s string) bool {
+	for i, c := range []byte(s) {
+		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
 }
 
 func asIs(s string) string { return s }

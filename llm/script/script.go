@@ -180,7 +180,7 @@ func (c Call) text() (string, error) {
 }
 
 func compile(name, expr string) (*regexp.Regexp, error) {
-	if !nameRE.MatchString(name) {
+	if !isName(name) {
 		return nil, fmt.Errorf("capture %q: a name is letters, digits and _", name)
 	}
 	re, err := regexp.Compile(expr)

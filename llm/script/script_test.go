@@ -140,6 +140,21 @@ func TestCapture(t *testing.T) {
 	}
 }
 
+func TestExpand(t *testing.T) {
+	vars := map[string]string{"A": `x"`, "_b1": "y"}
+	for in, want := range map[string]string{
+		"": "", "a$b": "a$b", "${A}${_b1}": `x"y`, "$${A}": "${A}", "$$${A}": "$${A}", "${A": "${A",
+		"${1}${A}": `${1}x"`, "${}": "${}", "${${A}}": `${x"}`, "${a b} ${A}": `${a b} x"`, "$": "$",
+	} {
+		if got, err := expand(in, vars, asIs); got != want || err != nil {
+			t.Errorf("expand(%q) = %q, %v, want %q", in, got, err, want)
+		}
+	}
+	if got, _ := expand("${A}", vars, escaped); got != `x\"` {
+		t.Errorf("escaped: %q", got)
+	}
+}
+
 func TestTurnErrors(t *testing.T) {
 	for _, tt := range []struct {
 		turn, want string

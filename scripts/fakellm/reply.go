@@ -156,11 +156,10 @@ func (e *expect) mismatch(body []byte) error {
 	return nil
 }
 
-var byteRE = regexp.MustCompile(`\\x[0-9a-fA-F]{2}`)
-
 // unescape puts bytes in the place of \xNN.
 func unescape(s string) []byte {
-	return byteRE.ReplaceAllFunc([]byte(s), func(m []byte) []byte {
+	re := regexp.MustCompile(`\\x[0-9a-fA-F]{2}`)
+	return re.ReplaceAllFunc([]byte(s), func(m []byte) []byte {
 		n, _ := strconv.ParseUint(string(m[2:]), 16, 8) // Two hex digits always parse.
 		return []byte{byte(n)}
 	})
