@@ -65,8 +65,9 @@ var gitEnv = []string{
 //
 // The configuration is read first, by a git command that runs nothing, to find
 // what to override; a configuration too odd to be overridden is an error. The
-// working tree is where .git lies, whatever core.worktree says. GIT_ variables
-// of our environment are not passed on.
+// working tree is where .git lies, whatever core.worktree says; a .git that is
+// a file is followed to where it points. GIT_ variables of our environment are
+// not passed on.
 func Git(ctx context.Context, dir string, args ...string) (Exit, error) {
 	if len(args) == 0 || !slices.Contains(gitReads, args[0]) {
 		return Exit{}, fmt.Errorf("git %q: not one of the commands that only read", strings.Join(args, " "))

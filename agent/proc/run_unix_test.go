@@ -176,7 +176,7 @@ func TestQuietBackgroundChildIsStopped(t *testing.T) {
 }
 
 func TestNothingLeftRunning(t *testing.T) {
-	for _, line := range []string{"echo a | cat", "(echo a &) ; sleep 0.05", "sleep 0.02 >/dev/null 2>&1 & :"} {
+	for _, line := range []string{"echo a | cat", "(echo a &) ; sleep 0.05", "true >/dev/null 2>&1 & :"} {
 		if e := shell(t, line); e.LeftRunning {
 			t.Errorf("%s: something is said to be left running", line)
 		}
@@ -230,12 +230,18 @@ func TestTimeoutIsTermFirst(t *testing.T) {
 func TestCancel(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		number(t, pidFile)
-		cancel()
-	}()
+	defer cancel()
 	c := Command{Shell: `trap "" TERM; echo before; sh -c 'echo $$ > ` + pidFile + `; sleep 300'`, Dir: t.TempDir(), grace: 50 * time.Millisecond}
-	e, err := Run(ctx, c, nil)
+	var e Exit
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		e, err = Run(ctx, c, nil)
+	}()
+	number(t, pidFile)
+	cancel()
+	<-done
 	if !errors.Is(err, context.Canceled) || e.TimedOut || e.Output != "before\n" || e.Duration > 10*time.Second {
 		t.Errorf("exit %+v, %v", e, err)
 	}
