@@ -218,6 +218,9 @@ func (f *findings) String(stats plug.SearchStats) string {
 	if stats.Unreadable > 0 {
 		fmt.Fprintf(&b, "; %s could not be read", count(stats.Unreadable, "file"))
 	}
+	if stats.More {
+		b.WriteString("; there are more files than one search covers: name a smaller path")
+	}
 	switch {
 	case f.overSize || left > 0:
 		b.WriteString("; the result is full: narrow pattern, path or glob for the rest")
