@@ -1,0 +1,305 @@
+// Package agent is the engine's door: New puts the parts together, Run works
+// on a prompt, Close gives everything back. Command line, screens, plugins and
+// programs that embed the engine all come in here.
+//
+// It joins the parts and decides nothing: the loop is in agent/run, the
+// permission in agent/gate, the files in agent/workspace.
+package agent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"alisio/agent/clock"
+	"alisio/agent/config"
+	"alisio/agent/gate"
+	"alisio/agent/host"
+	"alisio/agent/perm"
+	"alisio/agent/profile"
+	"alisio/agent/run"
+	"alisio/agent/session"
+	"alisio/agent/transport"
+	"alisio/agent/workspace"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// Version is the program's semantic version.
+const Version = "0.1.0-dev"
+
+// Options is what an application is made from. Only Dir is needed.
+type Options struct {
+	// Dir is the absolute working directory.
+	Dir    string
+	Config config.Config
+	// Dirs are the person's own directories; Dirs.Config may hold an AGENTS.md.
+	Dirs   config.Dirs
+	Policy perm.Policy
+	// Asker puts questions to the person; nil: nobody can be asked, and what
+	// would need a yes is denied with the remedy.
+	Asker plug.Asker
+	// Plugins are set up in this order, Tools are the application's own.
+	Plugins []plug.Plugin
+	Tools   []plug.Tool
+	// Store keeps sessions; nil keeps them in memory.
+	Store session.Store
+	// Provider, if set, is used with Model instead of the configured one.
+	Provider llm.Provider
+	Model    llm.Model
+	Effort   string
+	// Getenv reads the environment; nil is an empty one.
+	Getenv func(string) string
+	Log    *slog.Logger
+}
+
+// App is a running engine. It is safe for concurrent use.
+type App struct {
+	o         Options
+	files     *workspace.Workspace
+	root      string
+	store     session.Store
+	host      *host.Host
+	providers *profile.Registry
+	clients   *transport.Clients
+	waits     *clock.HumanWaits
+
+	mu       sync.Mutex
+	closed   bool
+	choice   *profile.Choice
+	sessions map[string]*conversation
+}
+
+// conversation is what the engine holds of a session while it is in use.
+type conversation struct {
+	gate         *gate.Gate
+	instructions string
+	running      bool
+}
+
+// Outcome is what became of a run.
+type Outcome struct {
+	run.Outcome
+	SessionID string
+}
+
+// The ends of a run.
+const (
+	Completed     = run.Completed
+	TurnsExceeded = run.TurnsExceeded
+	Failed        = run.Failed
+	Cancelled     = run.Cancelled
+)
+
+// NewID returns a random UUIDv4, as sessions and runs carry it.
+func NewID() string { return run.NewID() }
+
+// New puts an application together. It contacts nobody and scans nothing. A
+// plugin that can not be set up is left out: see Diagnostics.
+func New(ctx context.Context, o Options) (*App, error) {
+	if o.Getenv == nil {
+		o.Getenv = func(string) string { return "" }
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	a := &App{
+		o: o, store: o.Store, providers: &profile.Registry{}, waits: &clock.HumanWaits{},
+		clients: transport.New(transport.Options{}), sessions: make(map[string]*conversation),
+	}
+	if a.store == nil {
+		a.store = session.NewMemory()
+	}
+	if err := a.openFiles(); err != nil {
+		return nil, err
+	}
+	a.host = host.New(host.Options{
+		Config: o.Config, Log: o.Log, Register: a.providers.Register,
+		HTTP: func(p plug.Purpose) *http.Client { return a.clients.Client(string(p)) },
+	})
+	for _, t := range o.Tools {
+		if _, err := a.host.AddTool(t); err != nil {
+			a.files.Close()
+			return nil, err
+		}
+	}
+	for _, p := range o.Plugins {
+		if !o.Config.Plugin(p.ID).Enabled {
+			continue
+		}
+		if err := a.host.Add(ctx, p); err != nil {
+			o.Log.Warn("plugin left out", "plugin", p.ID, "error", err)
+		}
+	}
+	return a, nil
+}
+
+// openFiles opens the workspace: the repository around the working directory,
+// or the directory itself, and the added directories.
+func (a *App) openFiles() error {
+	a.root = findRoot(a.o.Dir, a.o.Getenv("HOME"))
+	files, err := workspace.Open(a.root, a.o.Config.AdditionalDirectories...)
+	if err != nil {
+		return err
+	}
+	if err := files.SetBase(a.o.Dir); err != nil {
+		files.Close()
+		return err
+	}
+	a.files = files
+	return nil
+}
+
+// Diagnostics tells of plugins that could not be set up.
+func (a *App) Diagnostics() []error {
+	var all []error
+	for _, d := range a.host.Diagnostics() {
+		all = append(all, d.Err)
+	}
+	return all
+}
+
+// Close takes plugins down and gives everything back. Runs must have ended.
+func (a *App) Close(ctx context.Context) error {
+	a.mu.Lock()
+	if a.closed {
+		a.mu.Unlock()
+		return nil
+	}
+	a.closed = true
+	choice := a.choice
+	a.mu.Unlock()
+	err := a.host.Close(ctx)
+	if choice != nil && a.o.Provider == nil {
+		err = errors.Join(err, choice.Provider.Close())
+	}
+	a.clients.Close()
+	return errors.Join(err, a.store.Close(), a.files.Close())
+}
+
+// RunOptions shape one run.
+type RunOptions struct {
+	// RunID is preassigned by the embedder; empty makes a random one.
+	RunID         string
+	CorrelationID string
+	Attachments   []llm.Attachment
+	// MaxOutputTokens caps each answer; zero leaves it to the configuration.
+	MaxOutputTokens int
+	// OnEvent is called in line with every event of the run.
+	OnEvent func(plug.Event)
+}
+
+// errBusy: one run of a session at a time.
+var errBusy = errors.New("the session is busy with another run")
+
+// Run works on one prompt in a session and returns when the run has ended. An
+// empty id starts a new session. The error tells that no run was started.
+func (a *App) Run(ctx context.Context, sessionID, prompt string, o RunOptions) (Outcome, error) {
+	if strings.TrimSpace(prompt) == "" && len(o.Attachments) == 0 {
+		return Outcome{}, llm.Errorf(llm.CauseBadRequest, "the prompt is empty")
+	}
+	choice, err := a.choose(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	id, c, err := a.begin(ctx, sessionID, prompt, choice)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer a.end(c)
+	out, err := run.Do(ctx, run.Options{
+		Provider: choice.Provider, Model: choice.Model, Effort: a.o.Effort, Instructions: c.instructions,
+		Tools: a.host.Tools(), Gate: c.gate, Store: a.store, Files: a.toolFiles(), Exec: a.toolExec(),
+		Limits: run.Limits{MaxTurns: a.o.Config.Limits.MaxTurns, MaxOutputTokens: a.o.Config.Limits.MaxOutputTokens},
+	}, run.Input{
+		SessionID: id, RunID: o.RunID, CorrelationID: o.CorrelationID, Prompt: prompt,
+		Attachments: o.Attachments, MaxOutputTokens: o.MaxOutputTokens, OnEvent: o.OnEvent,
+	})
+	if err != nil {
+		return Outcome{}, err
+	}
+	return Outcome{Outcome: out, SessionID: id}, nil
+}
+
+// begin finds or makes the session and takes it for one run.
+func (a *App) begin(ctx context.Context, id, prompt string, choice profile.Choice) (string, *conversation, error) {
+	if id == "" {
+		id = NewID()
+		err := a.store.Create(ctx, session.Session{
+			ID: id, Workspace: a.root, Provider: choice.Provider.ID(), Model: choice.Model.ID,
+			Title: title(prompt), Created: time.Now(),
+		})
+		if err != nil {
+			return "", nil, llm.Errorf(llm.CauseStore, "%w", err)
+		}
+	} else if _, err := a.store.Session(ctx, id); err != nil {
+		return "", nil, llm.Errorf(llm.CauseBadRequest, "%w", err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c := a.sessions[id]
+	if c == nil {
+		instructions, err := a.instructions()
+		if err != nil {
+			return "", nil, err
+		}
+		c = &conversation{
+			instructions: instructions,
+			gate:         gate.New(gate.Options{Policy: a.o.Policy, Files: a.files, Asker: a.o.Asker, Waits: a.waits}),
+		}
+		a.sessions[id] = c
+	}
+	switch {
+	case a.closed:
+		return "", nil, llm.Errorf(llm.CauseInternal, "the application is closed")
+	case c.running:
+		return "", nil, llm.Errorf(llm.CauseBadRequest, "%w", errBusy)
+	}
+	c.running = true
+	return id, c, nil
+}
+
+func (a *App) end(c *conversation) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c.running = false
+}
+
+// choose makes the provider when a request first needs it.
+func (a *App) choose(ctx context.Context) (profile.Choice, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.choice != nil {
+		return *a.choice, nil
+	}
+	var c profile.Choice
+	if a.o.Provider != nil {
+		c = profile.Choice{Provider: a.o.Provider, Model: a.o.Model}
+	} else {
+		var err error
+		c, err = a.providers.Choose(ctx, profile.Selection{
+			Config: a.o.Config, Getenv: a.o.Getenv, Loopback: transport.IsLoopback, UserAgent: "alisio/" + Version,
+		})
+		if err != nil {
+			return c, err
+		}
+		c.Provider = advised{c.Provider}
+	}
+	a.choice = &c
+	return c, nil
+}
+
+// title is the first line of a prompt that holds something.
+func title(prompt string) string {
+	for line := range strings.Lines(prompt) {
+		if line = strings.TrimSpace(line); line != "" {
+			runes := []rune(line)
+			return string(runes[:min(len(runes), 200)])
+		}
+	}
+	return ""
+}

@@ -1,0 +1,24 @@
+package agent
+
+import (
+	"context"
+
+	"alisio/agent/proc"
+	"alisio/plug"
+)
+
+// toolExec gives process control the form that tools know.
+func (a *App) toolExec() *plug.Exec {
+	return &plug.Exec{
+		Run: func(ctx context.Context, c plug.Command, onOutput func(string)) (plug.Exit, error) {
+			e, err := proc.Run(ctx, proc.Command{
+				Argv: c.Argv, Shell: c.Shell, Dir: c.Dir, Stdin: c.Stdin, Timeout: c.Timeout,
+			}, onOutput)
+			return plug.Exit(e), err
+		},
+		Git: func(ctx context.Context, dir string, args ...string) (plug.Exit, error) {
+			e, err := proc.Git(ctx, dir, args...)
+			return plug.Exit(e), err
+		},
+	}
+}

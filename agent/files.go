@@ -1,0 +1,56 @@
+package agent
+
+import (
+	"context"
+
+	"alisio/agent/workspace"
+	"alisio/plug"
+)
+
+// toolFiles gives the workspace the form that tools know.
+func (a *App) toolFiles() *plug.Files {
+	w := a.files
+	return &plug.Files{
+		Resolve: func(path string) (plug.Target, error) {
+			t, err := w.Resolve(path)
+			return plug.Target{
+				Name: t.Name, Abs: t.Abs, Inside: t.Inside,
+				Exists: t.Exists, Dir: t.Dir, Regular: t.Regular, Similar: t.Similar,
+			}, err
+		},
+		Open: func(_ context.Context, path string) (plug.File, error) {
+			f, err := w.OpenFile(path)
+			if err != nil {
+				return nil, err
+			}
+			return file{f}, nil
+		},
+		Write: func(ctx context.Context, q plug.Write) (plug.Written, error) {
+			done, err := w.Write(ctx, workspace.Write{Path: q.Path, Data: q.Data, ExpectedSHA256: q.ExpectedSHA256})
+			return plug.Written{Name: done.Name, SHA256: done.SHA256, Created: done.Created}, err
+		},
+		List: func(ctx context.Context, q plug.ListQuery) (plug.Listing, error) {
+			l, err := w.List(ctx, workspace.ListQuery(q))
+			entries := make([]plug.ListEntry, len(l.Entries))
+			for i, e := range l.Entries {
+				entries[i] = plug.ListEntry(e)
+			}
+			return plug.Listing{
+				Entries: entries, Total: l.Total, More: l.More,
+				IgnoredCount: l.IgnoredCount, HiddenCount: l.HiddenCount,
+			}, err
+		},
+		Search: func(ctx context.Context, q plug.SearchQuery, onMatch func(plug.Match) bool) (plug.SearchStats, error) {
+			s, err := w.Search(ctx, workspace.SearchQuery{
+				Pattern: q.Pattern, Literal: q.Literal, IgnoreCase: q.IgnoreCase,
+				Path: q.Path, Glob: q.Glob, Context: q.Context, MaxLine: q.MaxLine,
+			}, func(m workspace.Match) bool { return onMatch(plug.Match(m)) })
+			return plug.SearchStats(s), err
+		},
+	}
+}
+
+// file gives an open file the form that tools know.
+type file struct{ *workspace.File }
+
+func (f file) Info() plug.FileInfo { return plug.FileInfo(f.File.Info()) }

@@ -1,0 +1,45 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// findRoot returns the workspace of a working directory: the repository around
+// it, that is the nearest directory at or above it with a .git in it, else the
+// directory itself. A home directory under version control, or one that holds
+// it, is nobody's workspace by accident.
+func findRoot(dir, home string) string {
+	if home != "" {
+		if real, err := filepath.EvalSymlinks(home); err == nil {
+			home = real
+		}
+	}
+	start := dir
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		start = real
+	}
+	for d := start; ; {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			if d != start && home != "" && contains(d, home) {
+				return start
+			}
+			return d
+		}
+		up := filepath.Dir(d)
+		if up == d {
+			return start
+		}
+		d = up
+	}
+}
+
+// contains reports whether path is dir or below it.
+func contains(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !filepath.IsAbs(rel) && !hasDotDot(rel)
+}
+
+func hasDotDot(rel string) bool {
+	return len(rel) > 2 && rel[:3] == ".."+string(filepath.Separator)
+}
