@@ -9,11 +9,37 @@ import (
 	"strings"
 	"testing"
 
+	"alisio/plug"
 	"alisio/scripts/repocheck"
 	"alisio/scripts/scripttest"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected parts of the files below testdata")
+
+// TestMain is the program itself when the scripts of TestScript start it.
+func TestMain(m *testing.M) {
+	if scripttest.IsSelf("alisio") {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// TestScript runs the end-to-end scripts: the real program in processes of its
+// own against scripted servers on real sockets.
+func TestScript(t *testing.T) {
+	scripttest.Run(t, scripttest.Params{
+		Dir:    "testdata/script",
+		Self:   "alisio",
+		Build:  map[string]string{"fakellm": "alisio/scripts/fakellm"},
+		Homes:  []string{"ALISIO_CONFIG_HOME", "ALISIO_STATE_HOME", "ALISIO_CACHE_HOME"},
+		Update: *update,
+		Line: func(line []byte) error {
+			_, err := plug.DecodeEvent(line)
+			return err
+		},
+	})
+}
 
 // The rules of the repository. Each row is a subtest of TestRules; for each
 // there is at least one small bad tree in testdata/rules that breaks it.

@@ -1,0 +1,44 @@
+// Alisio is a coding agent for the terminal: a model works on a task in a
+// repository through local tools, behind explicit permissions.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+
+	"alisio/agent/tools"
+	"alisio/llm/script"
+	"alisio/plug/openai"
+	"alisio/tui/cli"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+}
+
+// run joins the program: the built-in plugins and tools, the streams, the
+// environment. Environ is in the form of os.Environ.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
+	return cli.Main(context.Background(), cli.Env{
+		Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: lookup(environ),
+		Plugins: cli.Plugins{
+			openai.Plugin(),
+		},
+		Tools:  tools.All(),
+		Script: script.Open,
+	})
+}
+
+// lookup reads a list of NAME=VALUE; the last of a name wins.
+func lookup(environ []string) func(string) string {
+	return func(name string) string {
+		for i := len(environ) - 1; i >= 0; i-- {
+			if value, ok := strings.CutPrefix(environ[i], name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+}

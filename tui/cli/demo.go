@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+
+	"alisio/agent"
+	"alisio/agent/config"
+	"alisio/agent/perm"
+	"alisio/llm"
+	"alisio/tui/plain"
+)
+
+// demoFiles holds the little project, and script.json: what the scripted model
+// answers.
+//
+//go:embed demo
+var demoFiles embed.FS
+
+const demoTask = "sh check.sh fails: find out why and repair it"
+
+// runDemo has the scripted model drive the real loop, with the real tools, in a
+// temporary repository.
+func runDemo(ctx context.Context, c *call) (int, error) {
+	if len(c.args) > 0 {
+		return exitUsage, usageError{fmt.Errorf("alisio demo takes no argument, found %q", c.args[0])}
+	}
+	if runtime.GOOS == "windows" {
+		return exitUsage, usageError{errors.New("the demonstration needs a POSIX shell, which this system has not")}
+	}
+	ctx, stop := withSignals(ctx)
+	defer stop()
+	dir, err := demoRepository()
+	if err != nil {
+		return exitFailed, err
+	}
+	if !c.keep {
+		defer os.RemoveAll(dir)
+	}
+	app, err := c.demoApp(ctx, dir)
+	if err != nil {
+		return exitFailed, err
+	}
+	defer closeApp(c, app)
+	c.introduce(dir)
+	code, err := c.work(ctx, app, demoTask)
+	if c.keep {
+		plain.Note(c.Stderr, "the repository is kept in %s", dir)
+	}
+	return code, err
+}
+
+// introduce says what is real and what is not.
+func (c *call) introduce(dir string) {
+	if c.quiet {
+		return
+	}
+	fmt.Fprintf(c.Stderr, "The model of this demonstration is a script: its words were written beforehand and no\n"+
+		"network is used. The loop, the tools, the permissions and the repository are real.\n\n"+
+		"repository: %s\ntask:       %s\n\n", dir, demoTask)
+}
+
+// demoApp makes an application with the scripted provider. Nothing of the
+// person's configuration is read.
+func (c *call) demoApp(ctx context.Context, dir string) (*agent.App, error) {
+	data, err := demoFiles.ReadFile("demo/script.json")
+	if err != nil {
+		return nil, err
+	}
+	provider, err := c.Script("script", data)
+	if err != nil {
+		return nil, err
+	}
+	return agent.New(ctx, agent.Options{
+		Dir: dir, Config: config.Default(), Tools: c.Tools,
+		Policy:   perm.Policy{AllowWrite: true, AllowProcess: true},
+		Provider: provider, Model: llm.Model{ID: "script"},
+		Getenv: c.Getenv,
+	})
+}
+
+// demoRepository writes the project into a temporary directory that git takes
+// for an empty repository, whether git is there or not.
+func demoRepository() (dir string, err error) {
+	dir, err = os.MkdirTemp("", "alisio-demo-")
+	if err != nil {
+		return "", fmt.Errorf("make a temporary repository: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			os.RemoveAll(dir)
+			err = fmt.Errorf("make a temporary repository: %w", err)
+		}
+	}()
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", err
+	}
+	for _, sub := range []string{".git/objects", ".git/refs/heads"} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(sub)), 0o755); err != nil {
+			return "", err
+		}
+	}
+	for name, body := range map[string]string{
+		".git/HEAD":   "ref: refs/heads/main\n",
+		".git/config": "[core]\n\trepositoryformatversion = 0\n\tbare = false\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(body), 0o644); err != nil {
+			return "", err
+		}
+	}
+	files, err := demoFiles.ReadDir("demo/project")
+	if err != nil {
+		return "", err
+	}
+	for _, f := range files {
+		if err := copyDemo(f, dir); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
+}
+
+func copyDemo(f fs.DirEntry, dir string) error {
+	body, err := demoFiles.ReadFile(path.Join("demo/project", f.Name()))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, f.Name()), body, 0o644)
+}

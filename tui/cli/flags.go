@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"alisio/agent/config"
+	"alisio/agent/perm"
+)
+
+// settings is what flags set.
+type settings struct {
+	overrides config.Overrides
+	policy    perm.Policy
+	cwd       string
+	config    string
+	effort    string
+	disable   []string
+	json      bool
+	quiet     bool
+	noColor   bool
+	keep      bool
+	version   bool
+	help      bool
+}
+
+// flag is one row of the table of flags.
+type flag struct {
+	name  string
+	short string
+	// arg names the value; empty: the flag takes none.
+	arg string
+	// verb is the only command that takes the flag; empty: all do.
+	verb string
+	help string
+	set  func(s *settings, value string) error
+}
+
+// on makes a setter of a flag without a value.
+func on(field func(*settings) *bool) func(*settings, string) error {
+	return func(s *settings, _ string) error {
+		*field(s) = true
+		return nil
+	}
+}
+
+// flags is the table of flags, sorted by name.
+func flags() []flag {
+	return []flag{
+		{name: "add-dir", arg: "DIR", help: "open one more directory to the tools; may be repeated",
+			set: func(s *settings, v string) error {
+				s.overrides.AddDirs = append(s.overrides.AddDirs, v)
+				return nil
+			}},
+		{name: "allow-external", help: "allow calls that reach the network or are of unknown effect",
+			set: on(func(s *settings) *bool { return &s.policy.AllowExternal })},
+		{name: "allow-process", help: "allow running programs",
+			set: on(func(s *settings) *bool { return &s.policy.AllowProcess })},
+		{name: "allow-write", help: "allow changing files of the workspace",
+			set: on(func(s *settings) *bool { return &s.policy.AllowWrite })},
+		{name: "base-url", arg: "URL", help: "the server to ask, for instance http://127.0.0.1:8080/v1",
+			set: func(s *settings, v string) error { s.overrides.BaseURL = &v; return nil }},
+		{name: "config", arg: "FILE", help: "read this configuration over the global one",
+			set: func(s *settings, v string) error { s.config = v; return nil }},
+		{name: "cwd", arg: "DIR", help: "work in this directory",
+			set: func(s *settings, v string) error { s.cwd = v; return nil }},
+		{name: "disable-plugin", arg: "ID", help: "leave a built-in plugin out; may be repeated",
+			set: func(s *settings, v string) error { s.disable = append(s.disable, v); return nil }},
+		{name: "effort", arg: "LEVEL", help: "reasoning effort: " + strings.Join(efforts(), ", "),
+			set: setEffort},
+		{name: "help", short: "h", help: "print help",
+			set: on(func(s *settings) *bool { return &s.help })},
+		{name: "json", help: "print every event as a line of JSON, and nothing else",
+			set: on(func(s *settings) *bool { return &s.json })},
+		{name: "keep", verb: "demo", help: "keep the demonstration's repository and say where it is",
+			set: on(func(s *settings) *bool { return &s.keep })},
+		{name: "max-turns", arg: "N", help: "stop after so many answers of the model; 100 by default",
+			set: setMaxTurns},
+		{name: "mode", arg: "MODE", help: "permission mode: ask, auto (writes allowed), full",
+			set: func(s *settings, v string) error { s.overrides.Mode = &v; return nil }},
+		{name: "model", short: "m", arg: "NAME", help: "the model to ask",
+			set: func(s *settings, v string) error { s.overrides.Model = &v; return nil }},
+		{name: "no-color", help: "print without colour, as NO_COLOR does",
+			set: on(func(s *settings) *bool { return &s.noColor })},
+		{name: "quiet", help: "print the answer alone: no tool lines, no notices",
+			set: on(func(s *settings) *bool { return &s.quiet })},
+		{name: "read-only", help: "allow nothing that changes anything, whatever else is said",
+			set: on(func(s *settings) *bool { return &s.policy.ReadOnly })},
+		{name: "version", short: "V", help: "print the version",
+			set: on(func(s *settings) *bool { return &s.version })},
+	}
+}
+
+func efforts() []string {
+	return []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+}
+
+func setEffort(s *settings, v string) error {
+	if !slices.Contains(efforts(), v) {
+		return unknown("effort", v, efforts())
+	}
+	s.effort = v
+	return nil
+}
+
+func setMaxTurns(s *settings, v string) error {
+	n, err := strconv.Atoi(v)
+	if err != nil {
+		return fmt.Errorf("found %q, allowed: a whole number from 1", v)
+	}
+	s.overrides.MaxTurns = &n
+	return nil
+}
+
+// parse reads the arguments. Flags may stand anywhere before "--"; the first
+// other word is the command.
+func parse(env Env) (*call, error) {
+	c := &call{Env: env}
+	var words []string
+	var used []flag
+	for args := env.Args; len(args) > 0; {
+		word := args[0]
+		args = args[1:]
+		if word == "--" {
+			words = append(words, args...)
+			break
+		}
+		if len(word) < 2 || word[0] != '-' {
+			words = append(words, word)
+			continue
+		}
+		f, value, inline, err := find(word)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		if f.arg != "" && !inline {
+			if value, args, err = takeValue(f, word, args); err != nil {
+				return nil, usageError{err}
+			}
+		}
+		if err := f.set(&c.settings, value); err != nil {
+			return nil, usageError{fmt.Errorf("flag --%s: %w", f.name, err)}
+		}
+		used = append(used, f)
+	}
+	if len(words) > 0 {
+		c.verb, c.args = words[0], words[1:]
+	}
+	for _, f := range used {
+		if f.verb != "" && c.verb != f.verb && !c.help && !c.version {
+			return nil, usageError{fmt.Errorf("flag --%s belongs to: alisio %s", f.name, f.verb)}
+		}
+	}
+	return c, nil
+}
+
+// find looks a flag up and splits "--flag=value".
+func find(word string) (f flag, value string, inline bool, err error) {
+	name, value, inline := strings.Cut(strings.TrimPrefix(word[1:], "-"), "=")
+	long := strings.HasPrefix(word, "--")
+	for _, f := range flags() {
+		if long && f.name != name || !long && f.short != name || name == "" {
+			continue
+		}
+		if inline && f.arg == "" {
+			return f, "", false, fmt.Errorf("flag --%s takes no value", f.name)
+		}
+		return f, value, inline, nil
+	}
+	names := make([]string, 0, len(flags()))
+	for _, f := range flags() {
+		names = append(names, "--"+f.name)
+	}
+	return flag{}, "", false, unknown("flag", strings.SplitN(word, "=", 2)[0], names)
+}
+
+// takeValue takes the next word as a flag's value. What looks like a flag is
+// taken for a forgotten value.
+func takeValue(f flag, word string, args []string) (string, []string, error) {
+	if len(args) == 0 || strings.HasPrefix(args[0], "--") {
+		return "", nil, fmt.Errorf("flag %s needs a value: --%s %s", word, f.name, f.arg)
+	}
+	return args[0], args[1:], nil
+}

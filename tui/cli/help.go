@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"alisio/agent"
+)
+
+// manual holds the topics of alisio help, a file each; the first line of a file
+// says what it is about.
+//
+//go:embed manual/*.txt
+var manual embed.FS
+
+// runHelp prints the usage, a topic, or the page of a command.
+func runHelp(_ context.Context, c *call) (int, error) {
+	topic := ""
+	switch {
+	case c.verb == "help" && len(c.args) > 0:
+		topic = c.args[0]
+	case c.verb != "help":
+		topic = c.verb
+	}
+	if topic == "" {
+		return exitDone, c.print(usage())
+	}
+	page, err := manual.ReadFile("manual/" + topic + ".txt")
+	if err != nil {
+		return exitUsage, usageError{unknown("help topic", topic, topics())}
+	}
+	text := string(page)
+	if own := flagLines(topic); own != "" {
+		text += "\nFlags of this command:\n" + own
+	}
+	return exitDone, c.print(text)
+}
+
+// runVersion prints the version.
+func runVersion(_ context.Context, c *call) (int, error) {
+	return exitDone, c.print("alisio " + agent.Version + "\n")
+}
+
+// print writes to standard output; a reader that went away is no failure of
+// ours.
+func (c *call) print(text string) error {
+	_, _ = io.WriteString(c.Stdout, text)
+	return nil
+}
+
+func topics() []string {
+	var names []string
+	entries, err := manual.ReadDir("manual")
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".txt"))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// usage is the short help.
+func usage() string {
+	var b strings.Builder
+	b.WriteString("alisio works on a task in a repository: a model decides, local tools act, nothing\nhappens that was not allowed.\n\nUsage:\n")
+	for _, v := range verbs() {
+		fmt.Fprintf(&b, "  %-24s %s\n", strings.TrimSpace("alisio "+v.name+" "+v.args), v.help)
+	}
+	b.WriteString("\nFlags, before or after the command (-- ends them):\n" + flagLines(""))
+	b.WriteString("\nTopics of alisio help:\n")
+	for _, t := range topics() {
+		page, err := manual.ReadFile("manual/" + t + ".txt")
+		if err != nil {
+			continue
+		}
+		first, _, _ := strings.Cut(string(page), "\n")
+		fmt.Fprintf(&b, "  %-24s %s\n", t, first)
+	}
+	return b.String()
+}
+
+// flagLines lists the flags of a command, or the global ones.
+func flagLines(verb string) string {
+	var b strings.Builder
+	for _, f := range flags() {
+		if f.verb != verb {
+			continue
+		}
+		name := "--" + f.name
+		if f.short != "" {
+			name = "-" + f.short + ", " + name
+		}
+		fmt.Fprintf(&b, "  %-24s %s\n", strings.TrimSpace(name+" "+f.arg), f.help)
+	}
+	return b.String()
+}
+
+// withNoColor is an environment in which NO_COLOR is set.
+func withNoColor(getenv func(string) string) func(string) string {
+	return func(name string) string {
+		if name == "NO_COLOR" {
+			return "1"
+		}
+		return getenv(name)
+	}
+}

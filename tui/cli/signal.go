@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"alisio/agent"
+	"alisio/tui/plain"
+)
+
+// withSignals returns a context that SIGINT, SIGTERM and SIGHUP cancel. A
+// second SIGINT quits at once. While it is on, writing to a closed pipe is an
+// error instead of a death, so that the run can end in order.
+func withSignals(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	stops := make(chan os.Signal, 2) // a third signal may be dropped
+	pipes := make(chan os.Signal, 1) // never read: the write's error tells
+	signal.Notify(stops, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(pipes, syscall.SIGPIPE)
+	done := make(chan struct{})
+	go func() {
+		for first := true; ; first = false {
+			select {
+			case s := <-stops:
+				if !first && s == syscall.SIGINT {
+					os.Exit(exitCancelled)
+				}
+				cancel()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(stops)
+		close(done)
+		cancel()
+	}
+}
+
+// closePatience bounds what plugins may take to close.
+const closePatience = 2 * time.Second
+
+func closeApp(c *call, app *agent.App) {
+	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+	defer cancel()
+	if err := app.Close(ctx); err != nil {
+		plain.Failure(c.Stderr, err)
+	}
+}
