@@ -21,9 +21,9 @@ const (
 	idLength = 9
 )
 
-// assembly puts tool calls together from fragments (chat-completions, section
-// 6). A fragment belongs to a call by its id first, then by its index, then
-// because that call was the last one opened:
+// assembly puts tool calls together from fragments. A fragment belongs to a call
+// by its id first, then by its index, then because that call was the last one
+// opened:
 //
 //	id known                    → that call, unless both have an index and they differ
 //	id new, slot has no id yet  → that call

@@ -152,8 +152,7 @@ func (d *delta) reasoning() (name, s string) {
 // order of precedence.
 var reasoningFields = [3]string{"reasoning_content", "reasoning", "reasoning_text"}
 
-// usage is every form of a usage report (chat-completions, section 8). Cached
-// tokens are part of the prompt's.
+// usage is every form of a usage report. Cached tokens are part of the prompt's.
 type usage struct {
 	PromptTokens        count `json:"prompt_tokens"`
 	CompletionTokens    count `json:"completion_tokens"`

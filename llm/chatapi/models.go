@@ -66,8 +66,8 @@ func catalog(raw []byte) ([]json.RawMessage, bool) {
 	return *envelope.Models, true
 }
 
-// entry is a model of a catalog with every field that tells a limit (tokens;
-// chat-completions, section 13). Zero is unknown.
+// entry is a model of a catalog with every field that tells a limit, in tokens.
+// Zero is unknown.
 type entry struct {
 	ID   json.RawMessage `json:"id"`
 	Key  json.RawMessage `json:"key"` // LM Studio

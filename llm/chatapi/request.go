@@ -19,7 +19,7 @@ import (
 //
 // It fails when the history is not valid, instead of letting a server say so.
 func (c *Client) body(req llm.Request) ([]byte, error) {
-	b := make([]byte, 0, 64<<10)
+	b := make([]byte, 0, size(req))
 	b = append(b, `{"model":`...)
 	b = appendString(b, req.Model)
 	b = append(b, `,"stream":true`...)
@@ -47,6 +47,31 @@ func (c *Client) body(req llm.Request) ([]byte, error) {
 		b = strconv.AppendInt(b, int64(req.MaxOutputTokens), 10)
 	}
 	return append(b, '}'), nil
+}
+
+// size estimates the bytes of a body, so that a long history is not copied again
+// and again while it grows.
+func size(req llm.Request) int {
+	n := 4096 + len(req.Instructions)
+	for _, t := range req.Tools {
+		n += 128 + len(t.Description) + len(t.Schema)
+	}
+	for _, m := range req.Messages {
+		n += 128 + len(m.Text)
+		for _, raw := range m.ProviderData {
+			n += len(raw)
+		}
+		for _, c := range m.Calls {
+			n += 128 + len(c.Arguments)
+		}
+		for _, a := range m.Attachments {
+			n += len(a.Data) * 4 / 3
+		}
+		for _, p := range m.Parts {
+			n += len(p.Text) + len(p.Data)*4/3
+		}
+	}
+	return n + n/16 // escapes
 }
 
 // tokenParameter is the field for the output limit, "" for none. max_tokens is

@@ -114,6 +114,7 @@ func (t *turn) plain(r io.Reader) error {
 	case len(bytes.TrimSpace(data)) == 0:
 		return t.ended(io.EOF)
 	}
+	data = bytes.ToValidUTF8(data, []byte("\uFFFD")) // what is kept raw goes back to servers
 	c, err := decode(data)
 	if fault := c.fault(data); fault != nil {
 		return t.client.server.InBand(fault)

@@ -50,8 +50,7 @@ type fields struct {
 }
 
 // parse reads an error body: JSON of any shape, HTML, plain text or nothing
-// (chat-completions, section 10). It never fails: what it does not understand
-// becomes text.
+// It never fails: what it does not understand becomes text.
 func parse(body []byte) report {
 	body = bytes.TrimSpace(body)
 	r := report{blank: len(body) == 0}

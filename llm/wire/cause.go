@@ -128,9 +128,8 @@ func overflow(status int, named llm.Cause, r report) bool {
 		strings.Contains(r.evidence, "input token count") && strings.Contains(r.evidence, "exceeds the maximum")
 }
 
-// overflowPhrases are how servers word an overflow (chat-completions, section
-// 11), in lower case. A wrong match costs one compaction, a missing one ends
-// the run.
+// overflowPhrases are how servers word an overflow, in lower case. A wrong match
+// costs one compaction, a missing one ends the run.
 func overflowPhrases() []string {
 	return []string{
 		"prompt is too long", // Anthropic

@@ -21,7 +21,7 @@ func answer(status int, body string, header ...string) *http.Response {
 	return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body))}
 }
 
-// One row a shape of chat-completions.md, sections 10 and 11.
+// One row a shape of error body that servers are known to send.
 var statusCases = []struct {
 	name   string
 	status int
