@@ -92,21 +92,21 @@ func (s *scanner) file(src source, emit func(Match) bool) (more bool, err error)
 }
 
 // bound finds where the lines end that can be searched with what is there.
-func (pc *piece) bound(context int, end, full bool) {
-	pc.upto = len(pc.text)
-	pc.cut = false
+func (p *piece) bound(context int, end, full bool) {
+	p.upto = len(p.text)
+	p.cut = false
 	if end {
 		return
 	}
-	pc.upto = bytes.LastIndexByte(pc.text, '\n') + 1
+	p.upto = bytes.LastIndexByte(p.text, '\n') + 1
 	// The lines after the last one searched must be there, too.
 	for range context {
-		pc.upto = bytes.LastIndexByte(pc.text[:max(pc.upto-1, 0)], '\n') + 1
+		p.upto = bytes.LastIndexByte(p.text[:max(p.upto-1, 0)], '\n') + 1
 	}
-	if pc.upto <= pc.from && full {
-		pc.upto, pc.cut = len(pc.text), true
-	} else if pc.upto < pc.from {
-		pc.upto = pc.from
+	if p.upto <= p.from && full {
+		p.upto, p.cut = len(p.text), true
+	} else if p.upto < p.from {
+		p.upto = p.from
 	}
 }
 
@@ -165,11 +165,11 @@ func (s *scanner) search(pc *piece) (more, over bool) {
 			}
 			start = bytes.LastIndexByte(pc.text[at:hit], '\n') + 1 + at
 		}
-		end := shift(bytes.IndexByte(pc.text[start:pc.upto], '\n'), start)
-		next := end + 1
-		if end < 0 {
-			end, next = pc.upto, pc.upto
+		end := pc.upto
+		if i := bytes.IndexByte(pc.text[start:end], '\n'); i >= 0 {
+			end = start + i
 		}
+		next := end + 1
 		lo, hi, ok := s.match(pc.text[start:end], hit-start, lits)
 		if !ok {
 			at = next

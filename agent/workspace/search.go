@@ -11,7 +11,7 @@ import (
 const (
 	maxWorkers   = 8
 	batchFiles   = 32  // files that a worker takes at once
-	aheadBatches = 64  // batches found but not yet told
+	aheadBatches = 8   // batches found but not yet told; their folders are open
 	chunkLines   = 128 // matches handed over at once
 )
 

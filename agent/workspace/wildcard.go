@@ -35,7 +35,6 @@ const (
 type class struct {
 	not    bool
 	ranges [][2]rune
-	posix  []func(rune) bool
 }
 
 var errUnclosed = errors.New("a [ has no ]")
@@ -130,11 +129,13 @@ func compileClass(a alphabet, p string) (*class, int, error) {
 			return c, i + 1, nil
 		}
 		if name, ok := posixName(p[i:]); ok {
-			f := posixClass(name)
-			if f == nil {
+			list := posixClass(name)
+			if list == "" {
 				return nil, 0, errors.New("unknown class [:" + name + ":]")
 			}
-			c.posix = append(c.posix, f)
+			for ; list != ""; list = list[2:] {
+				c.ranges = append(c.ranges, [2]rune{rune(list[0]), rune(list[1])})
+			}
 			i += len(name) + 4
 			hasPrev = false
 			continue
@@ -172,50 +173,40 @@ func posixName(p string) (string, bool) {
 	return strings.CutSuffix(name, ":")
 }
 
-func posixClass(name string) func(rune) bool {
-	within := func(lo, hi rune) func(rune) bool {
-		return func(r rune) bool { return r >= lo && r <= hi }
-	}
-	digit, lower, upper := within('0', '9'), within('a', 'z'), within('A', 'Z')
-	graph := within('!', '~')
-	alnum := func(r rune) bool { return digit(r) || lower(r) || upper(r) }
+// posixClass is the ranges of a class, two characters each; "" for no class.
+func posixClass(name string) string {
 	switch name {
 	case "alnum":
-		return alnum
+		return "09azAZ"
 	case "alpha":
-		return func(r rune) bool { return lower(r) || upper(r) }
+		return "azAZ"
 	case "blank":
-		return func(r rune) bool { return r == ' ' || r == '\t' }
+		return "  \t\t"
 	case "cntrl":
-		return func(r rune) bool { return r < ' ' || r == 0x7f }
+		return "\x00\x1f\x7f\x7f"
 	case "digit":
-		return digit
+		return "09"
 	case "graph":
-		return graph
+		return "!~"
 	case "lower":
-		return lower
+		return "az"
 	case "print":
-		return within(' ', '~')
+		return " ~"
 	case "punct":
-		return func(r rune) bool { return graph(r) && !alnum(r) }
+		return "!/:@[`{~"
 	case "space":
-		return func(r rune) bool { return r == ' ' || r >= '\t' && r <= '\r' }
+		return "  \t\r"
 	case "upper":
-		return upper
+		return "AZ"
 	case "xdigit":
-		return func(r rune) bool { return digit(r) || r|0x20 >= 'a' && r|0x20 <= 'f' }
+		return "09afAF"
 	}
-	return nil
+	return ""
 }
 
 func (c *class) has(r rune) bool {
 	for _, x := range c.ranges {
 		if r >= x[0] && r <= x[1] {
-			return !c.not
-		}
-	}
-	for _, f := range c.posix {
-		if f(r) {
 			return !c.not
 		}
 	}
