@@ -53,7 +53,7 @@ func (l *loop) begin(c llm.ToolCall) *work {
 	w := &work{ToolCall: c, started: l.o.Now()}
 	t, ok := l.tools[c.Name]
 	if !ok {
-		l.started(w, plug.EffectExternal)
+		l.started(w, l.declared(c.Name))
 		return w.refuse("unknown tool %q; the tools are: %s", clip(c.Name, 80), strings.Join(l.offeredNames(), ", "))
 	}
 	w.tool = t
@@ -75,9 +75,17 @@ func (l *loop) begin(c llm.ToolCall) *work {
 	return w
 }
 
+// declared is the widest effect of a tool; what is not known counts as external.
+func (l *loop) declared(name string) plug.Effect {
+	if t, ok := l.tools[name]; ok {
+		return t.spec.Effect
+	}
+	return plug.EffectExternal
+}
+
 func (l *loop) started(w *work, effect plug.Effect) {
 	l.emit(plug.ToolStarted{
-		ID: w.ID, Name: w.Name, Arguments: w.Arguments, Effect: effect, Title: oneLine(w.plan.Title),
+		ID: w.ID, Name: clip(w.Name, 80), Arguments: w.Arguments, Effect: effect, Title: oneLine(w.plan.Title),
 	})
 }
 
@@ -183,7 +191,7 @@ func (l *loop) end(w *work) done {
 	}
 	r = bound(r, resultChars(l.o.Model.ContextWindow))
 	l.emit(plug.ToolCompleted{
-		ID: w.ID, Name: w.Name, IsError: r.IsError, DurationMs: l.o.Now().Sub(w.started).Milliseconds(),
+		ID: w.ID, Name: clip(w.Name, 80), IsError: r.IsError, DurationMs: l.o.Now().Sub(w.started).Milliseconds(),
 		Preview: clip(r.PlainText(), previewChars), Summary: r.Summary, Result: &r,
 	})
 	return done{result: r, denied: w.denied}

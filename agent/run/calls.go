@@ -8,8 +8,13 @@ import (
 	"alisio/plug"
 )
 
-// maxParallel is how many reads run at once.
-const maxParallel = 4
+const (
+	// maxParallel is how many reads run at once.
+	maxParallel = 4
+	// maxCalls is how many calls of one answer are run: a model that repeats
+	// itself without end must not keep the tools busy for as long.
+	maxCalls = 100
+)
 
 // calls runs the calls of one answer and appends their results in the order of
 // the calls, whatever happens: an answer with calls is never left without them.
@@ -17,10 +22,16 @@ const maxParallel = 4
 //	read read read | write | read read     "|" is a barrier
 func (l *loop) calls(calls []llm.ToolCall) error {
 	results := make([]done, len(calls))
-	for i := 0; i < len(calls); {
-		n := l.batch(calls[i:])
+	run := min(len(calls), maxCalls)
+	for i := 0; i < run; {
+		n := l.batch(calls[i:run])
 		l.runBatch(calls[i:i+n], results[i:i+n])
 		i += n
+	}
+	for i, c := range calls[run:] {
+		w := &work{ToolCall: c, started: l.o.Now()}
+		l.started(w, l.declared(c.Name))
+		results[run+i] = l.end(w.refuse("not run: only the first %d calls of one answer are", maxCalls))
 	}
 	return l.settleResults(calls, results)
 }

@@ -333,6 +333,24 @@ func TestUnknownInvalidAndPanickingCalls(t *testing.T) {
 	}
 }
 
+func TestTooManyCallsOfOneAnswer(t *testing.T) {
+	ran := 0
+	var calls []llm.ToolCall
+	for i := range 130 {
+		calls = append(calls, call("", "change", fmt.Sprintf(`{"n":%d}`, i)))
+	}
+	write := newToy("change", plug.EffectWrite, func(context.Context, *plug.Call) (plug.Result, error) {
+		ran++
+		return plug.Text("changed"), nil
+	})
+	b := newBench(t, &fake{answers: []answerFunc{says("", calls...), says("done")}}, all, nil, write)
+	out := b.run(context.Background(), "go")
+	got := b.results()
+	if ran != 100 || out.Status != Completed || len(got) != 130 || !strings.Contains(got[100], "only the first 100 calls") {
+		t.Errorf("ran %d, got %+v with %d results", ran, out, len(got))
+	}
+}
+
 func TestDeniedWithoutPermission(t *testing.T) {
 	ran := false
 	write := newToy("change", plug.EffectWrite, func(context.Context, *plug.Call) (plug.Result, error) {
