@@ -49,7 +49,7 @@ func (c *call) prompt(ctx context.Context) (string, error) {
 	wants = wants || prompt == ""
 	if wants && term.IsTerminal(c.Stdin) {
 		if prompt != "" || len(c.args) > 0 {
-			plain.Note(c.Stderr, "reading standard input; end with Ctrl+D")
+			c.notice("reading standard input; end with Ctrl+D")
 		} else {
 			return "", usageError{errors.New(`no task is given; use: alisio run "what is to be done"`)}
 		}
@@ -70,6 +70,13 @@ func (c *call) prompt(ctx context.Context) (string, error) {
 		return input, nil
 	}
 	return prompt + "\n\n" + input, nil
+}
+
+// notice tells the person something, unless --quiet.
+func (c *call) notice(format string, args ...any) {
+	if !c.quiet {
+		plain.Note(c.Stderr, format, args...)
+	}
 }
 
 // piped reports whether a stream is a file or a pipe that may hold something.
@@ -114,7 +121,7 @@ func (c *call) readStdin(ctx context.Context, wanted bool) (string, error) {
 	select {
 	case p = <-first:
 	case <-patience:
-		plain.Note(c.Stderr, "standard input is a pipe that gave nothing yet, and is left alone; end the prompt with - to wait for it")
+		c.notice("standard input is a pipe that gave nothing yet, and is left alone; end the prompt with - to wait for it")
 		return "", nil
 	case <-ctx.Done():
 		return "", ctx.Err()
