@@ -52,28 +52,39 @@ func TestC074OnlyRegularFilesAtOnce(t *testing.T) {
 	}
 }
 
+// swap replaces a directory by links and puts it back, without pause, until stop
+// is called.
+func swap(t *testing.T, dir, name string, links ...string) (stop func()) {
+	t.Helper()
+	end, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		d, aside := filepath.Join(dir, name), filepath.Join(dir, "aside")
+		for i := 0; ; i++ {
+			select {
+			case <-end:
+				return
+			default:
+			}
+			os.Rename(d, aside)
+			os.Symlink(links[i%len(links)], d)
+			os.Remove(d)
+			os.Rename(aside, d)
+		}
+	}()
+	return func() {
+		close(end)
+		<-done
+	}
+}
+
 // A directory is swapped for a link to the outside while files in it are
 // opened and written: nothing outside may be read or changed.
 func TestSwappedDirectoryNeverLeadsOutside(t *testing.T) {
 	dir := tree(t, "ws/d/f", "ws/d.bak/", "ws/.git/f", "out/f")
 	ws := filepath.Join(dir, "ws")
 	w := open(t, ws)
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		d, aside := filepath.Join(ws, "d"), filepath.Join(ws, "aside")
-		for i := 0; ; i++ {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			os.Rename(d, aside)
-			os.Symlink([]string{filepath.Join(dir, "out"), ".git"}[i%2], d)
-			os.Remove(d)
-			os.Rename(aside, d)
-		}
-	}()
+	stop := swap(t, ws, "d", filepath.Join(dir, "out"), ".git")
 	opened := 0
 	for i := 0; i < 3000 || opened == 0 && i < 300000; i++ {
 		f, err := w.OpenFile("d/f")
@@ -90,8 +101,7 @@ func TestSwappedDirectoryNeverLeadsOutside(t *testing.T) {
 		}
 		f.Close()
 	}
-	close(stop)
-	<-done
+	stop()
 	if opened == 0 {
 		t.Error("the file was never opened: the test shows nothing")
 	}

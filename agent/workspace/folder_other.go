@@ -1,4 +1,6 @@
-//go:build !linux
+//go:build !linux || portable
+
+// The tag "portable" lets this file be tested on Linux: go test -tags portable.
 
 package workspace
 

@@ -255,7 +255,7 @@ func TestC175SameSetAsGit(t *testing.T) {
 func TestC175RandomTreesAgainstGit(t *testing.T) {
 	home := alone(t)
 	seed := uint64(20260101)
-	rounds := 60
+	rounds := 40
 	if s := os.Getenv("ALISIO_IGNORE_SEED"); s != "" { // "SEED ROUNDS", for a longer run
 		fmt.Sscan(s, &seed, &rounds)
 	}

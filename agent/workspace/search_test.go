@@ -249,6 +249,32 @@ func TestSearchOrderAndStop(t *testing.T) {
 	}
 }
 
+// A directory is swapped for a link to the outside while it is walked: nothing
+// outside may be listed or searched.
+func TestSwappedDirectoryIsNotSearchedOutside(t *testing.T) {
+	alone(t)
+	dir := tree(t, "ws/d/e/inner", "ws/a", "ws/z", "out/e/secret", "out/secret")
+	w := open(t, filepath.Join(dir, "ws"))
+	stop := swap(t, filepath.Join(dir, "ws"), "d", "../out")
+	inner := 0
+	for i := 0; i < 500 || inner == 0 && i < 100000; i++ {
+		ms, _ := search(t, w, SearchQuery{Pattern: "inner|secret"})
+		l, err := w.List(t.Context(), ListQuery{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := hits(ms) + strings.Join(names(l), " ")
+		if strings.Contains(got, "secret") {
+			t.Fatalf("found %s", got)
+		}
+		inner += strings.Count(got, "inner")
+	}
+	stop()
+	if inner == 0 {
+		t.Error("the directory was never walked: the test shows nothing")
+	}
+}
+
 // descriptors counts what this process has open, where that can be seen.
 func descriptors(t *testing.T) int {
 	t.Helper()
@@ -301,7 +327,7 @@ func TestScanAgainstEachLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.drop()
-	for i := range 3000 {
+	for i := range 1200 {
 		data, expr, fold := randomText(rnd), randomPattern(rnd), rnd.IntN(3) == 0
 		if err := os.WriteFile(filepath.Join(dir, "f"), []byte(data), 0o644); err != nil {
 			t.Fatal(err)

@@ -331,22 +331,7 @@ func TestSwappedDirectoryIsNeverWrittenOutside(t *testing.T) {
 	dir := tree(t, "ws/d/x", "ws/.git/hooks/x", "out/x")
 	ws := filepath.Join(dir, "ws")
 	w := open(t, ws)
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		d, aside := filepath.Join(ws, "d"), filepath.Join(ws, "aside")
-		for i := 0; ; i++ {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			os.Rename(d, aside)
-			os.Symlink([]string{"../out", ".git/hooks"}[i%2], d)
-			os.Remove(d)
-			os.Rename(aside, d)
-		}
-	}()
+	stop := swap(t, ws, "d", "../out", ".git/hooks")
 	wrote := 0
 	for i := 0; i < 500 || wrote == 0 && i < 100000; i++ {
 		// Resolved through the link, "d" honestly is .git/hooks, and the gate
@@ -360,8 +345,7 @@ func TestSwappedDirectoryIsNeverWrittenOutside(t *testing.T) {
 			wrote++
 		}
 	}
-	close(stop)
-	<-done
+	stop()
 	if wrote == 0 {
 		t.Error("nothing was written: the test shows nothing")
 	}
