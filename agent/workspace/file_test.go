@@ -124,3 +124,35 @@ func TestParentRefusesLinks(t *testing.T) {
 		t.Errorf("opened through a link: %v", err)
 	}
 }
+
+// os.Root follows a link that stays below it: what a swap put in the place of a
+// directory must be noticed by identity.
+func TestStepIntoNoticesASwap(t *testing.T) {
+	dir := tree(t, "d/f", ".git/f")
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	stop := swap(t, dir, "d", ".git")
+	defer stop()
+	git, err := root.Stat(".git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entered := 0
+	for range 100_000 {
+		sub, err := stepInto(root, "d")
+		if err != nil {
+			continue
+		}
+		if info, err := sub.Stat("."); err != nil || os.SameFile(info, git) {
+			t.Fatalf("entered .git by the name of d, %v", err)
+		}
+		entered++
+		sub.Close()
+	}
+	if entered == 0 {
+		t.Error("the directory was never entered: the test shows nothing")
+	}
+}
