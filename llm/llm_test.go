@@ -1,0 +1,70 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+)
+
+func TestCauseOf(t *testing.T) {
+	inner := Errorf(CauseQuota, "used up: %w", io.EOF)
+	for _, c := range []struct {
+		err  error
+		want Cause
+	}{
+		{nil, ""},
+		{inner, CauseQuota},
+		{fmt.Errorf("run: %w", inner), CauseQuota},
+		{errors.Join(errors.New("other"), inner), CauseQuota},
+		{context.Canceled, CauseInternal},
+	} {
+		if got := CauseOf(c.err); got != c.want {
+			t.Errorf("%v: got %q, want %q", c.err, got, c.want)
+		}
+	}
+}
+
+func TestErrorKeepsWhatItWraps(t *testing.T) {
+	e := Errorf(CauseServer, "read body: %w", io.ErrUnexpectedEOF)
+	hinted := e.WithHint("try again")
+	if e.Hint != "" || hinted.Hint != "try again" {
+		t.Errorf("hints: %q and %q", e.Hint, hinted.Hint)
+	}
+	if !errors.Is(hinted, io.ErrUnexpectedEOF) || hinted.Error() != "read body: unexpected EOF" {
+		t.Errorf("got %v", hinted)
+	}
+}
+
+func TestPlainText(t *testing.T) {
+	text := func(s string) Part { return Part{Type: PartText, Text: s} }
+	picture, block := Part{Type: PartImage, Data: []byte("x")}, Part{Type: PartUI, Block: []byte(`{}`)}
+	for _, c := range []struct {
+		m    Message
+		want string
+	}{
+		{Message{Role: RoleUser, Text: "hi", Parts: []Part{text("no")}}, "hi"},
+		{Message{Role: RoleTool, Text: "no"}, ""},
+		{Message{Role: RoleTool, Parts: []Part{text("a")}}, "a"},
+		{Message{Role: RoleTool, Parts: []Part{picture, text("a"), block, text("b")}}, "a\nb"},
+		{Message{Role: RoleTool, Parts: []Part{picture, block}}, ""},
+	} {
+		if got := c.m.PlainText(); got != c.want {
+			t.Errorf("%+v: got %q, want %q", c.m, got, c.want)
+		}
+	}
+}
+
+func TestUsageAdds(t *testing.T) {
+	got := Usage{1, 2, 3, 4}.Add(Usage{10, 20, 30, 40})
+	if want := (Usage{11, 22, 33, 44}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestTakesEffort(t *testing.T) {
+	if !(Model{}).TakesEffort("high") || (Model{Efforts: []string{"low"}}).TakesEffort("high") {
+		t.Error("a model without declared levels takes any, one with them only these")
+	}
+}
