@@ -41,8 +41,9 @@ func (l *loop) request() (llm.Message, error) {
 type answer struct {
 	sent  time.Time
 	first time.Time
-	// text is what arrived, for the case that the stream breaks.
-	text     strings.Builder
+	// text is what arrived, for the case that the stream breaks; in pieces,
+	// since an answer that arrives whole needs no copy of it.
+	text     []string
 	reasoned bool
 	message  *llm.Message
 	usage    *llm.Usage
@@ -81,7 +82,7 @@ func (l *loop) take(a *answer, ev llm.Event) {
 	}
 	switch ev.Kind {
 	case llm.TextDelta:
-		a.text.WriteString(ev.Text)
+		a.text = append(a.text, ev.Text)
 		l.emit(plug.Delta{Delta: ev.Text})
 	case llm.ReasoningDelta:
 		a.reasoned = true
@@ -97,7 +98,7 @@ func (l *loop) broke(a *answer, err error) error {
 	if err == nil {
 		err = llm.Errorf(llm.CauseStream, "the answer of %s ended without an end mark", l.o.Provider.ID())
 	}
-	if text := a.text.String(); text != "" {
+	if text := strings.Join(a.text, ""); text != "" {
 		m := llm.Message{
 			Role: llm.RoleAssistant, Text: text, Interrupted: true,
 			Origin: llm.Origin{Provider: l.o.Provider.ID(), Model: l.o.Model.ID},

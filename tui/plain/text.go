@@ -33,6 +33,8 @@ type Text struct {
 
 	strip  text.Stripper
 	line   []byte // the answer's unfinished line as it was printed
+	raw    []byte // buffers of answer, kept
+	clean  []byte
 	titles map[string]string
 	err    error
 }
@@ -98,13 +100,14 @@ func (t *Text) Event(e plug.Event) {
 // that a redraw can replace it; here what was printed can not be taken back, so
 // a line that changed its start begins anew.
 func (t *Text) answer(delta string) {
-	out := t.strip.Append(nil, []byte(delta))
+	t.raw = append(t.raw[:0], delta...)
+	t.clean = t.strip.Append(append(t.clean[:0], '\n'), t.raw)
 	pending := t.strip.Pending()
-	whole := append(out, pending...)
-	if rest, ok := bytes.CutPrefix(whole, t.line); ok {
+	t.clean = append(t.clean, pending...)
+	if rest, ok := bytes.CutPrefix(t.clean[1:], t.line); ok {
 		t.write(rest)
 	} else {
-		t.write(append([]byte("\n"), whole...))
+		t.write(t.clean) // on a new line
 	}
 	t.line = append(t.line[:0], pending...)
 }
