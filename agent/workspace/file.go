@@ -45,7 +45,7 @@ func (w *Workspace) OpenFile(name string) (*File, error) {
 	}
 	f, info, err := t.open(os.O_RDONLY)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", t.Name, err)
+		return nil, fmt.Errorf("open %s: %w", t.Name, plainError(err))
 	}
 	return &File{f: f, info: FileInfo{
 		Name: t.Name, Abs: t.Abs, Size: info.Size(), Mode: info.Mode(), ModTime: info.ModTime(),
@@ -54,10 +54,7 @@ func (w *Workspace) OpenFile(name string) (*File, error) {
 
 // open opens the regular file that t means.
 func (t Target) open(flag int) (*os.File, fs.FileInfo, error) {
-	if t.rel == "" {
-		return nil, nil, fmt.Errorf("it is a directory: %w", ErrNotRegular)
-	}
-	d, base, err := t.parent()
+	d, base, err := t.parent(false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,15 +69,15 @@ func (t Target) open(flag int) (*os.File, fs.FileInfo, error) {
 // stood there a moment before: a link put in its place is not followed.
 func openRegular(d *os.Root, base string, flag int) (*os.File, fs.FileInfo, error) {
 	was, err := d.Lstat(base)
-	if err != nil {
-		return nil, nil, plainError(err)
+	if err == nil {
+		err = regular(was)
 	}
-	if err := regular(was); err != nil {
+	if err != nil {
 		return nil, nil, err
 	}
 	f, err := d.OpenFile(base, flag|openFlags, 0)
 	if err != nil {
-		return nil, nil, plainError(err)
+		return nil, nil, err
 	}
 	now, err := f.Stat()
 	if err == nil {
@@ -97,8 +94,9 @@ func openRegular(d *os.Root, base string, flag int) (*os.File, fs.FileInfo, erro
 }
 
 // parent opens the directory that holds t, one name at a time and following no
-// link. The caller closes it. The root itself has no parent.
-func (t Target) parent() (d *os.Root, base string, err error) {
+// link; with create it makes those that are missing. The caller closes it. The
+// root itself has no parent.
+func (t Target) parent(create bool) (d *os.Root, base string, err error) {
 	dir, base := path.Split(t.rel)
 	if base == "" {
 		return nil, "", fmt.Errorf("it is a directory: %w", ErrNotRegular)
@@ -108,17 +106,23 @@ func (t Target) parent() (d *os.Root, base string, err error) {
 		if err != nil {
 			break
 		}
-		d, err = replace(d, name)
+		d, err = replace(d, name, create)
 	}
-	if err != nil {
-		return nil, "", plainError(err)
-	}
-	return d, base, nil
+	return d, base, err
 }
 
-// replace opens a directory in d and closes d.
-func replace(d *os.Root, name string) (*os.Root, error) {
+// replace opens a directory in d, with create after making it, and closes d.
+func replace(d *os.Root, name string, create bool) (*os.Root, error) {
 	defer d.Close()
+	if create {
+		err := d.Mkdir(name, 0o755)
+		if err == nil {
+			err = syncDir(d)
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("make directory %s: %w", show(name), plainError(err))
+		}
+	}
 	return stepInto(d, name)
 }
 
@@ -177,13 +181,11 @@ func kindOf(m fs.FileMode) string {
 // plainError drops the system call and the path of an error of os: both are of
 // no use to a reader, and the path is not quoted.
 func plainError(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	var l *os.LinkError
-	if errors.As(err, &l) {
-		return l.Err
+	switch e := err.(type) {
+	case *fs.PathError:
+		return e.Err
+	case *os.LinkError:
+		return e.Err
 	}
 	return err
 }

@@ -349,7 +349,7 @@ func approvable(abs string, dir bool) string {
 // no-break space for a space, composed for decomposed letters, a curly for a
 // straight quote.
 func (w *Workspace) similar(t Target) []string {
-	d, base, err := t.parent()
+	d, base, err := t.parent(false)
 	if err != nil {
 		return nil
 	}

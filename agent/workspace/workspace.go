@@ -15,7 +15,6 @@ package workspace
 import (
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -65,15 +64,13 @@ type Workspace struct {
 	roots   []*root // the first one is the workspace
 	revoked []*root // closed with the others: a call may still hold one
 
-	// One write to a file at a time: locks by hash of the path.
-	seed   maphash.Seed
-	writes [64]sync.Mutex
+	writes sync.Mutex // one at a time
 }
 
 // Open opens a workspace: dir is its root, extra are further directories that
 // may be used. All must be existing directories.
 func Open(dir string, extra ...string) (*Workspace, error) {
-	w := &Workspace{seed: maphash.MakeSeed()}
+	w := new(Workspace)
 	for _, d := range append([]string{dir}, extra...) {
 		if _, err := w.add(d, false); err != nil {
 			w.Close()

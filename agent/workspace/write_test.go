@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -63,7 +62,7 @@ func TestWriteNewFile(t *testing.T) {
 	w := open(t, dir)
 	withUmask(0o027, func() {
 		got, err := w.Write(t.Context(), Write{Path: "a/b/c/f.txt", Data: []byte("hi")})
-		want := Written{Name: "a/b/c/f.txt", SHA256: sum("hi"), Created: true, Parents: []string{"a/b", "a/b/c"}}
+		want := Written{Name: "a/b/c/f.txt", SHA256: sum("hi"), Created: true}
 		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("got %+v, %v; want %+v", got, err, want)
 		}
@@ -93,7 +92,7 @@ func TestC066ModeIsKept(t *testing.T) {
 		}
 		withUmask(0o077, func() {
 			got, err := w.Write(t.Context(), Write{Path: "f", Data: []byte(mode.String()), ExpectedSHA256: sum(content(t, path))})
-			if err != nil || got.Created || got.InPlace {
+			if err != nil || got.Created {
 				t.Errorf("%v: %+v, %v", mode, got, err)
 			}
 		})
@@ -102,19 +101,6 @@ func TestC066ModeIsKept(t *testing.T) {
 		}
 	}
 	clean(t, dir, "f")
-}
-
-func TestWriteGivesAskedMode(t *testing.T) {
-	dir := tree(t, "f")
-	w := open(t, dir)
-	for name, want := range map[string]string{"f": sum("f"), "new": ""} {
-		if _, err := w.Write(t.Context(), Write{Path: name, Data: []byte("x"), ExpectedSHA256: want, Mode: 0o751}); err != nil {
-			t.Fatal(err)
-		}
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode() != 0o751 {
-			t.Errorf("%s: %v, %v", name, info.Mode(), err)
-		}
-	}
 }
 
 // C068: hard links are split and links in the workspace are replaced by a
@@ -128,7 +114,7 @@ func TestC068LinksStay(t *testing.T) {
 	was := "a"
 	for _, now := range []string{"much longer than before", "s", ""} {
 		got, err := w.Write(t.Context(), Write{Path: "a", Data: []byte(now), ExpectedSHA256: sum(was)})
-		if err != nil || !got.InPlace || content(t, filepath.Join(dir, "b")) != now {
+		if err != nil || content(t, filepath.Join(dir, "b")) != now {
 			t.Errorf("hard link: %+v, %v, b holds %q, want %q", got, err, content(t, filepath.Join(dir, "b")), now)
 		}
 		was = now
@@ -340,8 +326,7 @@ func TestSwappedDirectoryIsNeverWrittenOutside(t *testing.T) {
 		if err != nil || target.rel != fmt.Sprintf("d/new%d", i) {
 			continue
 		}
-		out := Written{}
-		if w.write(t.Context(), target, Write{Data: []byte("x")}, &out) == nil {
+		if _, err := target.write(t.Context(), Write{Data: []byte("x")}); err == nil {
 			wrote++
 		}
 	}
@@ -351,36 +336,4 @@ func TestSwappedDirectoryIsNeverWrittenOutside(t *testing.T) {
 	}
 	clean(t, filepath.Join(dir, "out"), "x")
 	clean(t, filepath.Join(ws, ".git/hooks"), "x")
-}
-
-func TestRemove(t *testing.T) {
-	dir := tree(t, "ws/f", "ws/l -> f", "ws/d/", "out/f", "ws/o -> ../out", "ws/keep")
-	ws := filepath.Join(dir, "ws")
-	w := open(t, ws)
-	for _, tt := range []struct{ path, expected, want string }{
-		{"f", sum("x"), "changed"}, {"f", "", "exist"}, {"d", sum(""), "directory"}, {"none", sum(""), "no such file"},
-		{".", sum(""), "names no entry"}, {"o/f", sum("out/f"), "outside"}, {"../out/f", sum("out/f"), "outside"},
-		{"f", sum("ws/f"), ""}, {"l", sum("f"), ""}, {"o/", sum("../out"), ""},
-	} {
-		err := w.Remove(t.Context(), tt.path, tt.expected)
-		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want %q", tt.path, err, tt.want)
-		}
-	}
-	clean(t, ws, "d", "keep")
-	clean(t, filepath.Join(dir, "out"), "f")
-}
-
-func TestLink(t *testing.T) {
-	dir := tree(t, "f")
-	w := open(t, dir)
-	if err := w.Link("d/l", "../f"); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Link("f", "x"); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("over a file: %v", err)
-	}
-	if got, err := w.Resolve("d/l"); err != nil || got.Name != "f" {
-		t.Errorf("%+v, %v", got, err)
-	}
 }
