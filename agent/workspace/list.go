@@ -76,9 +76,9 @@ func (w *Workspace) List(ctx context.Context, q ListQuery) (Listing, error) {
 // describe looks at one entry of the page.
 func (f *found) describe() ListEntry {
 	if f.kind.IsDir() {
-		return ListEntry{Name: show(f.root.path(f.rel, f.first) + "/"), Dir: true}
+		return ListEntry{Name: show(f.root.path(f.rel) + "/"), Dir: true}
 	}
-	e := ListEntry{Name: f.root.name(f.rel, f.first)}
+	e := ListEntry{Name: f.root.name(f.rel)}
 	if f.kind&fs.ModeSymlink != 0 {
 		to, err := f.root.dir.Readlink(f.rel)
 		if err == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -58,7 +59,7 @@ func (w *Workspace) Resolve(path string) (Target, error) {
 		return Target{}, fmt.Errorf("resolve %s: %w", show(path), err)
 	}
 	if t.Inside && !t.Exists {
-		t.Similar = w.similar(t)
+		t.Similar = t.similar()
 	}
 	return t, nil
 }
@@ -79,28 +80,23 @@ func (w *Workspace) resolve(path string) (Target, error) {
 		return Target{}, err
 	}
 	p := pursuit{roots: roots}
-	if filepath.IsAbs(name) {
-		p.restart(name)
-	} else {
-		p.enter(roots[0], roots[0].fromBase(name))
+	if !filepath.IsAbs(name) {
+		name = roots[0].child(roots[0].base) + string(filepath.Separator) + name
 	}
+	p.restart(name)
 	if err := p.run(); err != nil {
 		return Target{}, err
 	}
-	return p.target(), nil
+	return p.target()
 }
 
-// inside is Resolve for those who want to use the path: outside is an error,
-// and so is a root that is gone.
+// inside is Resolve for those who want to use the path: outside is an error.
 func (w *Workspace) inside(path string) (Target, error) {
 	t, err := w.Resolve(path)
-	if err != nil {
-		return t, err
+	if err == nil && !t.Inside {
+		err = &OutsideError{Path: t.Abs, Dir: t.Approve}
 	}
-	if !t.Inside {
-		return t, &OutsideError{Path: t.Abs, Dir: t.Approve}
-	}
-	return t, t.root.alive()
+	return t, err
 }
 
 // checkPath refuses what no file can be called.
@@ -126,135 +122,85 @@ func checkPath(path string) error {
 
 func isSeparator(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }
 
-// pursuit follows a path. done are the names that were seen to be directories
-// (the last may be anything), todo those still to be looked at:
+// pursuit follows a path from the top. way are the places that it led through,
+// todo the names still to be looked at:
 //
-//	todo --name--> missing: the rest is taken as it stands
+//	todo --name--> way; below what is missing, all is taken as it stands
 //	     --link--> its target goes to the front of todo
-//	     --else--> done
+//	     --".."--> back by one place
 type pursuit struct {
-	roots []*root
-	top   string // volume and separator
-	done  []string
-	todo  []string
-	links int
-
-	in   *root // the innermost root that holds done
-	base int   // len(done) at that root
-	info fs.FileInfo
-	dots bool // the path ended in a separator or a dot
+	roots   []*root
+	way     []place // directories; the last may be anything
+	todo    []string
+	links   int
+	slashed bool // the last name was empty or a dot
 }
 
-// enter starts at a root.
-func (p *pursuit) enter(r *root, rest string) {
-	p.top, p.done = splitAbs(r.abs)
-	p.in, p.base, p.info = r, len(p.done), r.info
-	p.todo = splitNames(rest)
+// place is a point of the way.
+type place struct {
+	abs  string
+	info fs.FileInfo // nil: nothing is there
+	in   *root       // the innermost root that holds it, and the path below that
+	rel  string
 }
 
-// restart starts at the top, or at the root that an absolute path begins with:
-// roots have no links in them.
+// restart goes to the top of an absolute path.
 func (p *pursuit) restart(abs string) {
-	p.top, p.todo = splitAbs(abs)
-	p.done, p.in, p.base, p.info = nil, nil, 0, nil
-	for n := len(p.todo); n >= 0; n-- {
-		if r := p.rootAt(p.todo[:n]); r != nil {
-			p.done, p.todo = slices.Clone(p.todo[:n]), p.todo[n:]
-			p.in, p.base, p.info = r, n, r.info
-			return
-		}
-	}
+	vol := filepath.VolumeName(abs)
+	p.todo = append(splitNames(abs[len(vol):]), p.todo...)
+	p.way = nil
+	top := place{abs: vol + string(filepath.Separator)}
+	top.info, _ = os.Lstat(top.abs)
+	p.come(top)
 }
 
-// rootAt finds the root with just these names.
-func (p *pursuit) rootAt(names []string) *root {
-	abs := p.top + strings.Join(names, string(filepath.Separator))
+// come adds a place. A root is known by identity, not by name, for file systems
+// that fold case, for bind mounts and because it may have been replaced.
+func (p *pursuit) come(to place) {
 	for _, r := range p.roots {
-		if r.abs == abs {
-			return r
+		if os.SameFile(to.info, r.info) {
+			to.in, to.rel = r, ""
 		}
 	}
-	return nil
-}
-
-func (p *pursuit) path() string {
-	return p.top + strings.Join(p.done, string(filepath.Separator))
+	p.way = append(p.way, to)
 }
 
 func (p *pursuit) run() error {
 	for len(p.todo) > 0 {
-		name := p.todo[0]
+		name, here := p.todo[0], p.way[len(p.way)-1]
 		p.todo = p.todo[1:]
-		switch name {
-		case "", ".":
-			p.dots = len(p.todo) == 0
-		case "..":
-			p.up()
-		default:
-			missing, err := p.step(name)
-			if missing || err != nil {
+		p.slashed = name == "" || name == "."
+		switch {
+		case p.slashed:
+		case name != "..":
+			if err := p.step(here, name); err != nil {
 				return err
 			}
+		case here.info == nil:
+			return fmt.Errorf("%s: %w", show(here.abs), fs.ErrNotExist)
+		default:
+			p.way = p.way[:max(len(p.way)-1, 1)]
 		}
 	}
 	return nil
 }
 
-// up goes to the parent. What was a file has been refused by step.
-func (p *pursuit) up() {
-	if len(p.done) > 0 {
-		p.done = p.done[:len(p.done)-1]
-	}
-	p.info = nil
-	if p.in == nil || len(p.done) >= p.base {
-		return
-	}
-	p.in, p.base = nil, 0
-	for n := len(p.done); n >= 0; n-- {
-		if r := p.rootAt(p.done[:n]); r != nil {
-			p.in, p.base = r, n
-			return
+func (p *pursuit) step(here place, name string) error {
+	to := place{abs: filepath.Join(here.abs, name), in: here.in, rel: path.Join(here.rel, name)}
+	if here.info != nil {
+		info, err := os.Lstat(to.abs)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return fmt.Errorf("%s: %w", show(to.abs), plainError(err))
+		case info.Mode()&fs.ModeSymlink != 0:
+			return p.link(to.abs)
+		case !info.IsDir() && len(p.todo) > 0:
+			return fmt.Errorf("%s is not a directory", show(to.abs))
 		}
+		to.info = info
 	}
-}
-
-func (p *pursuit) step(name string) (missing bool, err error) {
-	p.done = append(p.done, name)
-	path := p.path()
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return true, p.rest()
-	case err != nil:
-		return false, fmt.Errorf("%s: %w", show(path), plainError(err))
-	case info.Mode()&fs.ModeSymlink != 0:
-		return false, p.link(path)
-	case !info.IsDir() && len(p.todo) > 0:
-		return false, fmt.Errorf("%s is not a directory", show(path))
-	}
-	p.info = info
-	for _, r := range p.roots {
-		// By identity, for file systems that fold case and for bind mounts.
-		if info.IsDir() && os.SameFile(info, r.info) {
-			p.in, p.base = r, len(p.done)
-		}
-	}
-	return false, nil
-}
-
-// rest takes the names below one that does not exist as they stand.
-func (p *pursuit) rest() error {
-	for _, name := range p.todo {
-		switch name {
-		case "", ".":
-		case "..":
-			return fmt.Errorf("%s: %w", show(p.path()), fs.ErrNotExist)
-		default:
-			p.done = append(p.done, name)
-		}
-	}
-	p.dots = len(p.todo) > 0 && (p.todo[len(p.todo)-1] == "" || p.todo[len(p.todo)-1] == ".")
-	p.todo, p.info = nil, nil
+	p.come(to)
 	return nil
 }
 
@@ -263,92 +209,49 @@ func (p *pursuit) link(path string) error {
 		return fmt.Errorf("%s: %w", show(path), syscall.ELOOP)
 	}
 	to, err := os.Readlink(path)
+	if err == nil {
+		err = checkPath(to)
+	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", show(path), plainError(err))
+		return fmt.Errorf("link %s: %w", show(path), plainError(err))
 	}
-	if err := checkPath(to); err != nil {
-		return fmt.Errorf("link %s: %w", show(path), err)
-	}
-	p.done = p.done[:len(p.done)-1]
-	rest := p.todo
 	if filepath.IsAbs(to) {
 		p.restart(to)
-		p.todo = append(slices.Clone(p.todo), rest...)
-		return nil
+	} else {
+		p.todo = append(splitNames(to), p.todo...)
 	}
-	p.todo = append(splitNames(to), rest...)
 	return nil
 }
 
-func (p *pursuit) target() Target {
-	t := Target{Abs: p.path(), slashed: p.dots}
-	if p.info == nil {
-		// After "..", or nothing there.
-		p.info, _ = os.Lstat(t.Abs)
+func (p *pursuit) target() (Target, error) {
+	at := p.way[len(p.way)-1]
+	t := Target{Name: show(at.abs), Abs: at.abs, slashed: p.slashed}
+	if at.info != nil {
+		t.Exists, t.Dir, t.Regular = true, at.info.IsDir(), at.info.Mode().IsRegular()
 	}
-	if p.info != nil {
-		t.Exists, t.Dir, t.Regular = true, p.info.IsDir(), p.info.Mode().IsRegular()
+	if at.in != nil {
+		t.Inside, t.root, t.rel = true, at.in, at.rel
+		t.Name, t.Abs = at.in.name(at.rel), at.in.child(at.rel)
+		return t, nil
 	}
-	if p.in == nil {
-		t.Name, t.Approve = show(t.Abs), approvable(t.Abs, t.Dir)
-		return t
+	const sep = string(filepath.Separator)
+	for _, r := range p.roots { // in it by name, but it is another directory now?
+		if err := r.alive(); err != nil && strings.HasPrefix(at.abs+sep, r.abs+sep) {
+			return t, err
+		}
 	}
-	t.Inside, t.root = true, p.in
-	t.rel = strings.Join(p.done[p.base:], "/")
-	t.Abs = p.in.child(t.rel)
-	t.Name = p.in.name(t.rel, p.in == p.roots[0])
-	return t
-}
-
-// name is how a path below the root is shown.
-func (r *root) name(rel string, first bool) string { return show(r.path(rel, first)) }
-
-// path is that before quoting.
-func (r *root) path(rel string, first bool) string {
-	if !first {
-		return r.child(rel)
+	for _, d := range p.way {
+		if d.info != nil && d.info.IsDir() || t.Approve == "" {
+			t.Approve = d.abs
+		}
 	}
-	return relative(r.base, rel)
-}
-
-// fromBase makes a relative path one that starts at the root.
-func (r *root) fromBase(path string) string {
-	if r.base == "" {
-		return path
-	}
-	return r.base + "/" + path
-}
-
-// relative is the way from one slash-separated path below a root to another.
-func relative(base, rel string) string {
-	from, to := strings.FieldsFunc(base, isSlash), strings.FieldsFunc(rel, isSlash)
-	for len(from) > 0 && len(to) > 0 && from[0] == to[0] {
-		from, to = from[1:], to[1:]
-	}
-	way := make([]string, 0, len(from)+len(to))
-	for range from {
-		way = append(way, "..")
-	}
-	if way = append(way, to...); len(way) == 0 {
-		return "."
-	}
-	return strings.Join(way, "/")
-}
-
-// approvable is the directory that a person would approve to open a path.
-func approvable(abs string, dir bool) string {
-	for !dir {
-		abs = filepath.Dir(abs)
-		info, err := os.Lstat(abs)
-		dir = err == nil && info.IsDir() || abs == filepath.Dir(abs)
-	}
-	return abs
+	return t, nil
 }
 
 // similar finds names that look like the last one of a missing path: a
 // no-break space for a space, composed for decomposed letters, a curly for a
 // straight quote.
-func (w *Workspace) similar(t Target) []string {
+func (t Target) similar() []string {
 	d, base, err := t.parent(false)
 	if err != nil {
 		return nil
@@ -366,20 +269,10 @@ func (w *Workspace) similar(t Target) []string {
 	for _, n := range names {
 		if len(out) < maxSimilar && text.Skeleton(n) == want {
 			dir := strings.TrimSuffix(t.rel, base)
-			out = append(out, t.root.name(dir+n, w.first(t.root)))
+			out = append(out, t.root.name(dir+n))
 		}
 	}
 	return out
-}
-
-// splitAbs cuts an absolute path into its volume with separator, and its names.
-func splitAbs(abs string) (top string, names []string) {
-	vol := filepath.VolumeName(abs)
-	rest := strings.TrimLeftFunc(abs[len(vol):], isSeparator)
-	if rest != "" {
-		names = splitNames(rest)
-	}
-	return vol + string(filepath.Separator), names
 }
 
 // splitNames cuts a path at separators. Empty names stay: one at the end means

@@ -214,7 +214,7 @@ func (s *searching) search(sc *scanner, b *batch) {
 		name := ""
 		_, err = sc.file(src, func(m Match) bool {
 			if name == "" {
-				name = f.root.name(f.rel, f.first)
+				name = f.root.name(f.rel)
 			}
 			m.Name = name
 			chunk = append(chunk, m)

@@ -19,12 +19,11 @@ const maxEntries = 500_000
 // found is what a walk visits: a file, a link, or a directory that the depth
 // cut off.
 type found struct {
-	in    *folder // open until the visit returns; keep it to use it later
-	name  string  // in the folder
-	root  *root
-	first bool   // root is the workspace
-	rel   string // below the root, slashes
-	kind  fs.FileMode
+	in   *folder // open until the visit returns; keep it to use it later
+	name string  // in the folder
+	root *root
+	rel  string // below the root, slashes
+	kind fs.FileMode
 }
 
 // left counts what a walk did not visit.
@@ -50,7 +49,6 @@ type walkQuery struct {
 type walker struct {
 	ctx   context.Context
 	root  *root
-	first bool   // root is the workspace
 	base  string // rel of the start with a slash, or ""
 	above string // from the repository's top to the root, or ""
 	q     walkQuery
@@ -66,7 +64,7 @@ func (w *Workspace) walk(ctx context.Context, q walkQuery, visit func(found) boo
 	if err != nil || t.root == nil {
 		return left{}, err
 	}
-	k := walker{ctx: ctx, root: t.root, first: w.first(t.root), q: q, glob: g, visit: visit}
+	k := walker{ctx: ctx, root: t.root, q: q, glob: g, visit: visit}
 	if t.rel != "" {
 		k.base = t.rel + "/"
 	}
@@ -142,7 +140,7 @@ func (k *walker) one(d *folder, t Target) error {
 	if err := k.descend(&d, dir, func(string) {}); err != nil {
 		return err
 	}
-	k.visit(found{in: d, name: name, root: k.root, first: k.first, rel: t.rel})
+	k.visit(found{in: d, name: name, root: k.root, rel: t.rel})
 	return nil
 }
 
@@ -218,7 +216,7 @@ func (k *walker) dir(d *folder, rel string, lv *level, depth int) error {
 		if k.leaveOut(e, path, lv) {
 			continue
 		}
-		f := found{in: d, name: e.name, root: k.root, first: k.first, rel: path, kind: e.kind}
+		f := found{in: d, name: e.name, root: k.root, rel: path, kind: e.kind}
 		if !e.kind.IsDir() || k.cut(depth) {
 			if k.matches(path) && !k.visit(f) {
 				return errStop

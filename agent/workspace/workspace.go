@@ -17,7 +17,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -53,15 +55,16 @@ type root struct {
 	abs      string // absolute, links resolved
 	dir      *os.Root
 	info     fs.FileInfo
+	first    bool   // the workspace itself
 	approved bool   // added by Approve, not named at start
-	holds    int    // approvals that are not revoked; guarded by Workspace.mu
+	holds    int    // approvals that are not revoked, and one if it was named; guarded by Workspace.mu
 	base     string // where relative paths start, below the first root
 }
 
 // Workspace is a set of roots. It is safe for concurrent use.
 type Workspace struct {
 	mu      sync.RWMutex
-	roots   []*root // the first one is the workspace
+	roots   []*root // the first one is the workspace; replaced, never changed
 	revoked []*root // closed with the others: a call may still hold one
 
 	writes sync.Mutex // one at a time
@@ -84,13 +87,11 @@ func Open(dir string, extra ...string) (*Workspace, error) {
 // its root; names are shown relative to it too. Call it before anything else.
 func (w *Workspace) SetBase(dir string) error {
 	t, err := w.inside(dir)
+	if err == nil && (!t.Dir || !t.root.first) {
+		err = fmt.Errorf("%s is not a directory of the workspace", show(dir))
+	}
 	if err != nil {
 		return fmt.Errorf("open working directory: %w", err)
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !t.Dir || t.root != w.roots[0] {
-		return fmt.Errorf("open working directory: %s is not a directory of the workspace", show(dir))
 	}
 	t.root.base = t.rel
 	return nil
@@ -110,46 +111,25 @@ func (w *Workspace) Approve(dir string) (revoke func(), err error) {
 func (w *Workspace) release(r *root) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if r.holds--; r.holds > 0 || !r.approved {
+	if r.holds--; r.holds > 0 {
 		return
 	}
-	for i, have := range w.roots {
-		if have == r {
-			w.roots = append(append([]*root(nil), w.roots[:i]...), w.roots[i+1:]...)
-			w.revoked = append(w.revoked, r)
-			return
-		}
+	if i := slices.Index(w.roots, r); i >= 0 {
+		w.roots = slices.Delete(slices.Clone(w.roots), i, i+1)
+		w.revoked = append(w.revoked, r)
 	}
-}
-
-// Contains reports whether a path is inside the roots at this moment.
-func (w *Workspace) Contains(path string) bool {
-	t, err := w.resolve(path)
-	return err == nil && t.Inside
 }
 
 // Close gives the handles of the roots back.
 func (w *Workspace) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var first error
-	for _, r := range append(w.roots, w.revoked...) {
-		if err := r.dir.Close(); first == nil {
-			first = err
-		}
+	var errs []error
+	for _, r := range slices.Concat(w.roots, w.revoked) {
+		errs = append(errs, r.dir.Close())
 	}
 	w.roots, w.revoked = nil, nil
-	return first
-}
-
-// Roots are the roots in the order they were added, absolute with links
-// resolved; the first one is the workspace.
-func (w *Workspace) Roots() []string {
-	var out []string
-	for _, r := range w.all() {
-		out = append(out, r.abs)
-	}
-	return out
+	return errors.Join(errs...)
 }
 
 func (w *Workspace) all() []*root {
@@ -158,18 +138,11 @@ func (w *Workspace) all() []*root {
 	return w.roots
 }
 
-// first tells whether r is the workspace itself.
-func (w *Workspace) first(r *root) bool {
-	roots := w.all()
-	return len(roots) > 0 && roots[0] == r
-}
-
 func (w *Workspace) add(dir string, approved bool) (*root, error) {
 	r, err := openRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open workspace directory %s: %w", show(dir), plainError(err))
 	}
-	r.approved, r.holds = approved, 1
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, have := range w.roots {
@@ -178,35 +151,29 @@ func (w *Workspace) add(dir string, approved bool) (*root, error) {
 			return have, r.dir.Close()
 		}
 	}
-	// A copy, because readers hold the old slice without the lock.
-	w.roots = append(append([]*root(nil), w.roots...), r)
+	r.first, r.approved, r.holds = len(w.roots) == 0, approved, 1
+	w.roots = append(slices.Clip(w.roots), r)
 	return r, nil
 }
 
 func openRoot(dir string) (*root, error) {
-	if dir == "" || strings.ContainsRune(dir, 0) {
+	if dir == "" {
 		return nil, fs.ErrInvalid
 	}
 	abs, err := filepath.Abs(dir)
+	if err == nil {
+		abs, err = filepath.EvalSymlinks(abs)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if abs, err = filepath.EvalSymlinks(abs); err != nil {
-		return nil, err
-	}
-	info, err := os.Stat(abs)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, errors.New("not a directory")
 	}
 	// The trailing dot makes the kernel refuse, and not wait on, a FIFO.
 	handle, err := os.OpenRoot(abs + string(filepath.Separator) + ".")
 	if err != nil {
 		return nil, err
 	}
-	if info, err = handle.Stat("."); err != nil {
+	info, err := handle.Stat(".")
+	if err != nil {
 		handle.Close()
 		return nil, err
 	}
@@ -224,9 +191,24 @@ func (r *root) alive() error {
 }
 
 // child is the absolute path of rel, a slash-separated path below the root.
-func (r *root) child(rel string) string {
-	if rel == "" {
-		return r.abs
+func (r *root) child(rel string) string { return filepath.Join(r.abs, rel) }
+
+// name is how a path below the root is shown.
+func (r *root) name(rel string) string { return show(r.path(rel)) }
+
+// path is that before quoting.
+func (r *root) path(rel string) string {
+	if !r.first {
+		return r.child(rel)
 	}
-	return strings.TrimSuffix(r.abs, string(filepath.Separator)) + string(filepath.Separator) + filepath.FromSlash(rel)
+	return relative(r.base, rel)
+}
+
+// relative is the way from one slash-separated path below a root to another.
+func relative(base, rel string) string {
+	from, to := strings.FieldsFunc(base, isSlash), strings.FieldsFunc(rel, isSlash)
+	for len(from) > 0 && len(to) > 0 && from[0] == to[0] {
+		from, to = from[1:], to[1:]
+	}
+	return path.Join(strings.Repeat("../", len(from)), strings.Join(to, "/"), ".")
 }

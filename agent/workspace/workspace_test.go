@@ -2,10 +2,10 @@ package workspace
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -68,10 +68,12 @@ func TestRootsAreResolvedAndNotRepeated(t *testing.T) {
 	if _, err := w.Approve(filepath.Join(dir, "other")); err != nil {
 		t.Fatal(err)
 	}
-	got := fmt.Sprint(w.Roots())
-	want := fmt.Sprint([]string{filepath.Join(dir, "ws"), filepath.Join(dir, "other")})
-	if got != want {
-		t.Errorf("roots %s, want %s", got, want)
+	var got []string
+	for _, r := range w.roots {
+		got = append(got, r.abs)
+	}
+	if want := []string{filepath.Join(dir, "ws"), filepath.Join(dir, "other")}; !slices.Equal(got, want) {
+		t.Errorf("roots %q, want %q", got, want)
 	}
 }
 
@@ -100,21 +102,25 @@ func TestApproveOpensADirectory(t *testing.T) {
 }
 
 func TestGoneRoot(t *testing.T) {
-	for _, replaced := range []bool{false, true} {
+	for _, how := range []string{"gone", "replaced", "extra gone", "extra replaced"} {
 		dir := tree(t, "ws/a")
 		ws := filepath.Join(dir, "ws")
-		w := open(t, ws)
+		roots := []string{ws}
+		if strings.HasPrefix(how, "extra") {
+			roots = []string{t.TempDir(), ws}
+		}
+		w := open(t, roots[0], roots[1:]...)
 		if err := os.Rename(ws, filepath.Join(dir, "moved")); err != nil {
 			t.Fatal(err)
 		}
-		if replaced {
+		if strings.HasSuffix(how, "replaced") {
 			if err := os.Mkdir(ws, 0o755); err != nil {
 				t.Fatal(err)
 			}
 		}
-		_, err := w.OpenFile("a")
+		_, err := w.OpenFile(ws + "/a")
 		if !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), "workspace "+ws+" is gone") {
-			t.Errorf("replaced %v: got %v", replaced, err)
+			t.Errorf("%s: got %v", how, err)
 		}
 	}
 }
