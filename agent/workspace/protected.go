@@ -21,6 +21,9 @@ type guard struct {
 // a .git does. Of a directory that was approved later all names count.
 func (w *Workspace) Protected(t Target) (why string, protected bool) {
 	names := filepath.ToSlash(t.Abs)
+	if w.isOwn(foldNames(names)) {
+		return "Alisio's own configuration or state", true
+	}
 	if t.Inside && !t.root.approved {
 		if inGit(names) {
 			return guards()[0].why, true

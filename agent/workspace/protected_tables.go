@@ -22,7 +22,7 @@ func guards() []guard {
 
 		{".envrc", "run by direnv on entering the directory"},
 		{".vscode", editor}, {".idea", editor}, {".fleet", editor}, {".zed", editor}, {".devcontainer", editor}, {".devcontainer.json", editor},
-		{".alisio", agent}, {".agents", agent}, {".claude", agent}, {".cursor", agent}, {".mcp.json", agent},
+		{".alisio", agent}, {".config/alisio", agent}, {".agents", agent}, {".claude", agent}, {".cursor", agent}, {".mcp.json", agent},
 
 		{".github/workflows", ci}, {".github/actions", ci}, {".gitlab-ci.y*", ci}, {".gitlab/ci", ci}, {".circleci", ci},
 		{"azure-pipelines.y*", ci}, {".azure-pipelines", ci}, {"jenkinsfile*", ci}, {".travis.y*", ci}, {".ci", ci},
