@@ -3,6 +3,7 @@ package workspace
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -25,12 +26,7 @@ func (g *glob) matches(path string) bool {
 	if g.byName {
 		path = path[strings.LastIndexByte(path, '/')+1:]
 	}
-	for _, w := range g.alts {
-		if w.match(inRunes, path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.alts, func(w wildcard) bool { return w.match(inRunes, path) })
 }
 
 // splitGlob cuts the directories off that a glob names literally: these were
@@ -60,7 +56,7 @@ func compileGlob(p string, byName bool) (*glob, error) {
 	g := &glob{byName: byName, literal: !hasWildcard(p)}
 	endless := byName
 	for _, a := range alts {
-		w, err := compileWildcard(inRunes, a, -1)
+		w, err := compileWildcard(inRunes, a)
 		if err != nil {
 			return nil, fmt.Errorf("glob %s: %w", show(p), err)
 		}
@@ -77,23 +73,16 @@ func compileGlob(p string, byName bool) (*glob, error) {
 
 // expandBraces multiplies "{a,b}" out. A brace that is not closed, or holds no
 // comma, is a character.
-func expandBraces(p string) ([]string, error) {
-	done, todo := []string(nil), []string{p}
-	for len(todo) > 0 {
+func expandBraces(p string) (done []string, err error) {
+	for todo := []string{p}; len(todo) > 0; {
 		s := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		open, commas, end := findBraces(s)
-		if end < 0 {
+		cuts := findBraces(s)
+		if cuts == nil {
 			done = append(done, s)
-		} else {
-			commas = append(commas, end)
-			for i := len(commas) - 1; i >= 0; i-- {
-				from := open + 1
-				if i > 0 {
-					from = commas[i-1] + 1
-				}
-				todo = append(todo, s[:open]+s[from:commas[i]]+s[end+1:])
-			}
+		}
+		for i := 1; i < len(cuts); i++ {
+			todo = append(todo, s[:cuts[0]]+s[cuts[i-1]+1:cuts[i]]+s[cuts[len(cuts)-1]+1:])
 		}
 		if len(done)+len(todo) > maxAlts {
 			return nil, errors.New("the braces make too many alternatives")
@@ -102,25 +91,24 @@ func expandBraces(p string) ([]string, error) {
 	return done, nil
 }
 
-// findBraces finds the first outermost braces with a comma in them; end is -1
-// when there are none.
-func findBraces(s string) (open int, commas []int, end int) {
-	for open = 0; open < len(s); open++ {
+// findBraces finds the first braces with a comma in them: where they open, their
+// commas, where they close.
+func findBraces(s string) []int {
+	for open := 0; open < len(s); open++ {
 		switch s[open] {
 		case '\\':
 			open++
-			continue
 		case '{':
-			if commas, end := closeBrace(s, open); end >= 0 && len(commas) > 0 {
-				return open, commas, end
+			if cuts := closeBrace(s, open); len(cuts) > 2 {
+				return cuts
 			}
 		}
 	}
-	return 0, nil, -1
+	return nil
 }
 
-func closeBrace(s string, open int) (commas []int, end int) {
-	depth := 0
+func closeBrace(s string, open int) []int {
+	cuts, depth := []int{open}, 0
 	for i := open; i < len(s); i++ {
 		switch s[i] {
 		case '\\':
@@ -129,13 +117,13 @@ func closeBrace(s string, open int) (commas []int, end int) {
 			depth++
 		case ',':
 			if depth == 1 {
-				commas = append(commas, i)
+				cuts = append(cuts, i)
 			}
 		case '}':
 			if depth--; depth == 0 {
-				return commas, i
+				return append(cuts, i)
 			}
 		}
 	}
-	return nil, -1
+	return nil
 }

@@ -10,10 +10,10 @@ type rule struct {
 	onlyDir bool // ended in a slash
 	byName  bool // no slash in it: the last name is matched, at any depth
 
-	literal string   // the whole pattern without wildcards, or what goes before the first
-	suffix  string   // of "*suffix"; then glob is nil
-	glob    wildcard // nil: literal or suffix decide
-	never   bool     // malformed: matches nothing
+	// git compares what goes before the first wildcard by itself: "**" right
+	// behind it counts as being at the start of a name.
+	head string
+	rest wildcard
 }
 
 // parseRules reads an ignore file.
@@ -26,7 +26,7 @@ func parseRules(data string) []rule {
 		}
 		line = strings.TrimSuffix(line, "\r")
 		line, _, _ = strings.Cut(line, "\x00") // git reads it as a C string
-		if r := parseRule(trimSpaces(line)); !r.never {
+		if r, ok := parseRule(trimSpaces(line)); ok {
 			rules = append(rules, r)
 		}
 	}
@@ -50,33 +50,19 @@ func trimSpaces(s string) string {
 	return s[:end]
 }
 
-func parseRule(p string) rule {
-	var r rule
+// parseRule reads a pattern. ok is false when it can match nothing.
+func parseRule(p string) (r rule, ok bool) {
 	p, r.not = strings.CutPrefix(p, "!")
 	p, r.onlyDir = strings.CutSuffix(p, "/")
 	r.byName = !strings.Contains(p, "/")
 	p = strings.TrimPrefix(p, "/")
-	if p == "" {
-		r.never = true
-		return r
+	r.head = p
+	if i := strings.IndexAny(p, `*?[\`); i >= 0 {
+		r.head = p[:i]
 	}
-	head := strings.IndexAny(p, `*?[\`)
-	if head < 0 {
-		r.literal = p
-		return r
-	}
-	if rest := p[1:]; r.byName && p[0] == '*' && !strings.ContainsAny(rest, `*?[\`) {
-		r.suffix = rest
-		return r
-	}
-	r.literal = p[:head]
 	var err error
-	r.glob, err = compileWildcard(inBytes, p, head)
-	r.never = err != nil
-	if !r.never {
-		r.glob = r.glob[head:] // bytes: the head is as many tokens
-	}
-	return r
+	r.rest, err = compileWildcard(inBytes, p[len(r.head):])
+	return r, p != "" && err == nil
 }
 
 // matches takes the path relative to the ignore file's directory.
@@ -87,36 +73,8 @@ func (r *rule) matches(path string, dir bool) bool {
 	if r.byName {
 		path = path[strings.LastIndexByte(path, '/')+1:]
 	}
-	switch {
-	case r.glob != nil:
-		rest, ok := strings.CutPrefix(path, r.literal)
-		return ok && r.glob.match(inBytes, rest)
-	case r.literal != "":
-		return path == r.literal
-	}
-	return strings.HasSuffix(path, r.suffix)
-}
-
-// verdict is what a list of rules says of a path.
-type verdict uint8
-
-const (
-	silent verdict = iota
-	ignored
-	kept
-)
-
-// judge finds the last rule that matches.
-func judge(rules []rule, path string, dir bool) verdict {
-	for i := len(rules) - 1; i >= 0; i-- {
-		if r := &rules[i]; r.matches(path, dir) {
-			if r.not {
-				return kept
-			}
-			return ignored
-		}
-	}
-	return silent
+	rest, ok := strings.CutPrefix(path, r.head)
+	return ok && r.rest.match(inBytes, rest)
 }
 
 // level is what the ignore files of a directory and of those above it say. The
@@ -128,11 +86,14 @@ type level struct {
 	rules []rule
 }
 
-// ignores takes a path below the top of the repository.
+// ignores takes a path below the top of the repository. The last rule that
+// matches decides.
 func (l *level) ignores(path string, dir bool) bool {
 	for ; l != nil; l = l.up {
-		if v := judge(l.rules, path[l.skip:], dir); v != silent {
-			return v == ignored
+		for i := len(l.rules) - 1; i >= 0; i-- {
+			if r := &l.rules[i]; r.matches(path[l.skip:], dir) {
+				return !r.not
+			}
 		}
 	}
 	return false
@@ -156,17 +117,10 @@ func (l *level) without(dir string) *level {
 	}
 	out := &level{up: l.up.without(dir), skip: l.skip}
 	for _, r := range l.rules {
-		if r.not || l.skip > len(dir) || r.literal != dir[l.skip:] || !r.anything() {
+		anything := len(r.rest.steps) == 1 && r.rest.steps[0].kind >= star && r.rest.tail == ""
+		if !anything || r.not || l.skip > len(dir) || r.head != dir[l.skip:] {
 			out.rules = append(out.rules, r)
 		}
 	}
 	return out
-}
-
-// anything: any name matches behind the literal.
-func (r *rule) anything() bool {
-	if r.glob == nil {
-		return r.literal == "" && r.suffix == ""
-	}
-	return len(r.glob) == 1 && r.glob[0].kind >= star
 }

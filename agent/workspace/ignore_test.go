@@ -15,7 +15,7 @@ func TestTrimSpaces(t *testing.T) {
 
 func TestParseRulesSkipsWhatSaysNothing(t *testing.T) {
 	got := parseRules("\ufeff# comment\n\n   \n/\n!\n\r\n[\n\\\na\\\nreal\r\n\x00hidden\n")
-	if len(got) != 1 || got[0].literal != "real" {
+	if len(got) != 1 || got[0].head != "real" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -2,19 +2,21 @@ package workspace
 
 import (
 	"errors"
-	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// wildcard is a compiled pattern of one alternative. It is matched as an
-// automaton over all its states at once, so that time is bounded by the length
-// of the pattern times that of the text, whatever both hold.
-type wildcard []token
+// wildcard is a compiled pattern of one alternative. Each step is taken from all
+// the places at once where the one before can end, so that time is bounded by the
+// length of the pattern times that of the text, whatever both hold.
+type wildcard struct {
+	steps []step
+	tail  string // what follows them literally
+}
 
-// token is one step of a wildcard.
-type token struct {
+// step is one part of a wildcard.
+type step struct {
 	kind kind
 	r    rune   // lit
 	set  *class // set
@@ -30,14 +32,6 @@ const (
 	deep             // any characters: a last "**"
 	dirs             // nothing, or anything that ends in a slash: "**/"
 )
-
-// class is a bracket expression.
-type class struct {
-	not    bool
-	ranges [][2]rune
-}
-
-var errUnclosed = errors.New("a [ has no ]")
 
 // alphabet cuts text into characters: bytes as git does, or runes where a byte
 // that is no UTF-8 is a character of its own.
@@ -59,73 +53,74 @@ func (a alphabet) next(s string) (rune, int) {
 	return r, n
 }
 
-// compileWildcard reads a pattern. head is the length of what git would compare
-// literally before it looks at wildcards: "**" right behind it counts as being
-// at the start of a name, as in git (wildmatch.c is given the rest only).
-func compileWildcard(a alphabet, p string, head int) (wildcard, error) {
-	var w wildcard
+func compileWildcard(a alphabet, p string) (w wildcard, err error) {
+	keep := 0 // steps that are not of the tail
 	for i := 0; i < len(p); {
 		r, n := a.next(p[i:])
+		s, plain := step{r: r}, false
 		switch r {
 		case '*':
-			t, n := compileStar(p, i, head)
-			w, i = append(w, t), i+n
-			continue
+			s.kind, n = compileStar(p, i)
 		case '?':
-			w = append(w, token{kind: one})
+			s.kind = one
 		case '[':
-			c, n, err := compileClass(a, p[i:])
-			if err != nil {
-				return nil, err
-			}
-			w, i = append(w, token{kind: set, set: c}), i+n
-			continue
+			s.kind = set
+			s.set, n, err = compileClass(a, p[i:])
 		case '\\':
 			if i++; i == len(p) {
-				return nil, errors.New(`a \ stands at the end`)
+				return w, errors.New(`a \ stands at the end`)
 			}
-			r, n = a.next(p[i:])
-			w = append(w, token{r: r})
+			s.r, n = a.next(p[i:])
 		default:
-			w = append(w, token{r: r})
+			plain = true
+		}
+		if err != nil {
+			return w, err
 		}
 		i += n
+		w.steps = append(w.steps, s)
+		if !plain {
+			keep, w.tail = len(w.steps), p[i:]
+		}
 	}
+	if keep == 0 {
+		w.tail = p
+	}
+	w.steps = w.steps[:keep]
 	return w, nil
 }
 
 // compileStar reads a run of stars at p[i:]. Two or more span directories when
 // they are a whole name, else they are one.
-func compileStar(p string, i, head int) (token, int) {
+func compileStar(p string, i int) (kind, int) {
 	n := len(p[i:]) - len(strings.TrimLeft(p[i:], "*"))
 	rest := p[i+n:]
-	if n == 1 || i > 0 && p[i-1] != '/' && i != head {
-		return token{kind: star}, n
-	}
 	switch {
+	case n == 1 || i > 0 && p[i-1] != '/':
 	case strings.HasPrefix(rest, "/"):
-		return token{kind: dirs}, n + 1
+		return dirs, n + 1
 	case rest == "" || strings.HasPrefix(rest, `\/`):
-		return token{kind: deep}, n
+		return deep, n
 	}
-	return token{kind: star}, n
+	return star, n
+}
+
+// class is a bracket expression.
+type class struct {
+	not    bool
+	ranges [][2]rune
 }
 
 // compileClass reads a bracket expression at the start of p, as wildmatch.c of
 // git does.
 func compileClass(a alphabet, p string) (*class, int, error) {
-	c := &class{}
-	i := 1
-	if i < len(p) && (p[i] == '!' || p[i] == '^') {
-		c.not = true
-		i++
+	c, start := &class{}, 1
+	if len(p) > 1 && (p[1] == '!' || p[1] == '^') {
+		c.not, start = true, 2
 	}
-	prev, hasPrev := rune(0), false
-	for first := true; ; first = false {
-		if i >= len(p) {
-			return nil, 0, errUnclosed
-		}
-		if p[i] == ']' && !first {
+	prev := rune(-1) // what a "-" would make a range from
+	for i := start; i < len(p); {
+		if p[i] == ']' && i > start {
 			return c, i + 1, nil
 		}
 		if name, ok := posixName(p[i:]); ok {
@@ -136,29 +131,30 @@ func compileClass(a alphabet, p string) (*class, int, error) {
 			for ; list != ""; list = list[2:] {
 				c.ranges = append(c.ranges, [2]rune{rune(list[0]), rune(list[1])})
 			}
-			i += len(name) + 4
-			hasPrev = false
+			i, prev = i+len(name)+4, -1
 			continue
 		}
-		isRange := p[i] == '-' && hasPrev && i+1 < len(p) && p[i+1] != ']'
+		isRange := p[i] == '-' && prev >= 0 && i+1 < len(p) && p[i+1] != ']'
 		if isRange {
 			i++
 		}
 		if p[i] == '\\' {
-			if i++; i >= len(p) {
-				return nil, 0, errUnclosed
-			}
+			i++
+		}
+		if i == len(p) {
+			break
 		}
 		r, n := a.next(p[i:])
 		i += n
 		if isRange {
 			c.ranges = append(c.ranges, [2]rune{prev, r})
-			hasPrev = false
-			continue
+			prev = -1
+		} else {
+			c.ranges = append(c.ranges, [2]rune{r, r})
+			prev = r
 		}
-		c.ranges = append(c.ranges, [2]rune{r, r})
-		prev, hasPrev = r, true
 	}
+	return nil, 0, errors.New("a [ has no ]")
 }
 
 // posixName reads "[:name:]". The name ends at the first "]".
@@ -175,33 +171,20 @@ func posixName(p string) (string, bool) {
 
 // posixClass is the ranges of a class, two characters each; "" for no class.
 func posixClass(name string) string {
-	switch name {
-	case "alnum":
-		return "09azAZ"
-	case "alpha":
-		return "azAZ"
-	case "blank":
-		return "  \t\t"
-	case "cntrl":
-		return "\x00\x1f\x7f\x7f"
-	case "digit":
-		return "09"
-	case "graph":
-		return "!~"
-	case "lower":
-		return "az"
-	case "print":
-		return " ~"
-	case "punct":
-		return "!/:@[`{~"
-	case "space":
-		return "  \t\r"
-	case "upper":
-		return "AZ"
-	case "xdigit":
-		return "09afAF"
-	}
-	return ""
+	return map[string]string{
+		"alnum":  "09azAZ",
+		"alpha":  "azAZ",
+		"blank":  "  \t\t",
+		"cntrl":  "\x00\x1f\x7f\x7f",
+		"digit":  "09",
+		"graph":  "!~",
+		"lower":  "az",
+		"print":  " ~",
+		"punct":  "!/:@[`{~",
+		"space":  "  \t\r",
+		"upper":  "AZ",
+		"xdigit": "09afAF",
+	}[name]
 }
 
 func (c *class) has(r rune) bool {
@@ -214,74 +197,55 @@ func (c *class) has(r rune) bool {
 }
 
 // match tells whether the whole of s matches.
-func (w wildcard) match(a alphabet, s string) bool {
-	var small [2][4]uint64
-	now, next := small[0][:], small[1][:]
-	if words := len(w)/64 + 1; words > len(now) {
-		now, next = make([]uint64, words), make([]uint64, words)
+func (w *wildcard) match(a alphabet, s string) bool {
+	s, ok := strings.CutSuffix(s, w.tail)
+	if !ok || len(w.steps) == 0 {
+		return ok && s == ""
 	}
-	w.reach(now, 0)
-	for len(s) > 0 {
-		r, n := a.next(s)
-		s = s[n:]
-		if !w.step(now, next, r) {
+	var small [2][256]bool
+	at, next := small[0][:], small[1][:] // i: s[:i] is matched by the steps so far
+	if len(s) >= len(at) {
+		at, next = make([]bool, len(s)+1), make([]bool, len(s)+1)
+	}
+	at, next = at[:len(s)+1], next[:len(s)+1]
+	at[0] = true
+	for i := range w.steps {
+		if !w.steps[i].take(a, s, at, next) {
 			return false
 		}
-		now, next = next, now
+		at, next = next, at
 	}
-	return now[len(w)/64]>>(len(w)%64)&1 == 1
+	return at[len(s)]
 }
 
-// reach adds state i, and those after it that need no character.
-func (w wildcard) reach(states []uint64, i int) {
-	for ; ; i++ {
-		states[i/64] |= 1 << (i % 64)
-		if i == len(w) || w[i].kind < star {
-			return
-		}
-	}
-}
-
-// step reads one character and tells whether any state is left.
-func (w wildcard) step(now, next []uint64, r rune) bool {
+// take finds the places where a step from any place in at ends, and tells
+// whether there are any.
+func (t *step) take(a alphabet, s string, at, next []bool) (any bool) {
 	clear(next)
-	alive := uint64(0)
-	for word, states := range now {
-		for ; states != 0; states &= states - 1 {
-			i := word*64 + bits.TrailingZeros64(states)
-			if i < len(w) {
-				w.advance(next, i, r)
-			}
+	open := false // it may have begun at or before i
+	for i := 0; ; {
+		open = open || at[i]
+		switch t.kind {
+		case star, deep:
+			next[i] = open
+		case dirs:
+			next[i] = open && (at[i] || s[i-1] == '/')
 		}
-	}
-	for _, states := range next {
-		alive |= states
-	}
-	return alive != 0
-}
-
-func (w wildcard) advance(next []uint64, i int, r rune) {
-	t := w[i]
-	on := false
-	switch t.kind {
-	case lit:
-		on = r == t.r
-	case one:
-		on = r != '/'
-	case set:
-		on = r != '/' && t.set.has(r)
-	case star:
-		if r != '/' {
-			w.reach(next, i)
+		any = any || next[i]
+		if i == len(s) {
+			return any
 		}
-	case deep:
-		w.reach(next, i)
-	case dirs:
-		// Here without reach: what follows is entered behind a slash only.
-		next[i/64] |= 1 << (i % 64)
-		on = r == '/'
-	}
-	if on {
-		w.reach(next, i+1)
+		r, n := a.next(s[i:])
+		switch t.kind {
+		case lit:
+			next[i+n] = at[i] && r == t.r
+		case one:
+			next[i+n] = at[i] && r != '/'
+		case set:
+			next[i+n] = at[i] && r != '/' && t.set.has(r)
+		case star:
+			open = open && r != '/'
+		}
+		i += n
 	}
 }

@@ -42,7 +42,7 @@ func TestWildcard(t *testing.T) {
 		{"é", "é", "e"},
 	}
 	for _, tt := range tests {
-		w, err := compileWildcard(inBytes, tt.pattern, -1)
+		w, err := compileWildcard(inBytes, tt.pattern)
 		if err != nil {
 			t.Errorf("%s: %v", tt.pattern, err)
 			continue
@@ -59,7 +59,7 @@ func TestWildcard(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"[", "[a", "[]", "[!]", `a\`, `[\`, "[[:nope:]]", "[a-", `[a-\`} {
-		if _, err := compileWildcard(inBytes, bad, -1); err == nil {
+		if _, err := compileWildcard(inBytes, bad); err == nil {
 			t.Errorf("%s compiled", bad)
 		}
 	}
@@ -68,7 +68,7 @@ func TestWildcard(t *testing.T) {
 func TestWildcardIsBounded(t *testing.T) {
 	start := time.Now()
 	for _, p := range []string{strings.Repeat("*a", 300), strings.Repeat("**/a", 300), strings.Repeat("*", 4000) + "b", strings.Repeat("?*", 500) + "b"} {
-		w, err := compileWildcard(inRunes, p, -1)
+		w, err := compileWildcard(inRunes, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,8 +87,8 @@ func FuzzWildcard(f *testing.F) {
 		f.Add(s[0], s[1])
 	}
 	f.Fuzz(func(t *testing.T, p, s string) {
-		got, err := compileWildcard(inRunes, p, -1)
-		compileWildcard(inBytes, p, 0)
+		got, err := compileWildcard(inRunes, p)
+		compileWildcard(inBytes, p)
 		if err != nil {
 			return
 		}
