@@ -38,8 +38,11 @@ type Options struct {
 	Dir    string
 	Config config.Config
 	// Dirs are the person's own directories; Dirs.Config may hold an AGENTS.md.
-	Dirs   config.Dirs
-	Policy perm.Policy
+	Dirs config.Dirs
+	// Guarded are further files of the person's own, such as that of --config,
+	// that file tools never write without a yes.
+	Guarded []string
+	Policy  perm.Policy
 	// Asker puts questions to the person; nil: nobody can be asked, and what
 	// would need a yes is denied with the remedy.
 	Asker plug.Asker
@@ -150,7 +153,12 @@ func (a *App) openFiles() error {
 		files.Close()
 		return err
 	}
+	files.Guard(a.o.Dirs.Config, a.o.Dirs.State, a.o.Dirs.Cache)
+	files.Guard(a.o.Guarded...)
 	a.files = files
+	if home := a.o.Getenv("HOME"); home != "" && contains(a.root, home) {
+		a.o.Log.Warn("the workspace " + a.root + " holds your whole home directory: tools can read all of it; start in a project, or use --cwd")
+	}
 	return nil
 }
 

@@ -14,6 +14,10 @@ type Dirs struct {
 	Cache  string
 }
 
+// ErrNoHome tells that a person's directories can not be found. A program can
+// go on without them, as services do that run without a home.
+var ErrNoHome = errors.New("find the home directory")
+
 // Home finds the directories: ALISIO_<KIND>_HOME, else alisio below
 // XDG_<KIND>_HOME, else the usual place below the home directory. A relative
 // XDG value is ignored, as its specification says; a relative ALISIO one is an
@@ -40,7 +44,7 @@ func Home(getenv func(string) string) (Dirs, error) {
 		case filepath.IsAbs(home):
 			*k.into = filepath.Join(home, k.usual, "alisio")
 		default:
-			return Dirs{}, errors.New("find the home directory: set HOME or ALISIO_" + k.name + "_HOME to an absolute path")
+			return Dirs{}, fmt.Errorf("%w: set HOME or ALISIO_%s_HOME to an absolute path", ErrNoHome, k.name)
 		}
 	}
 	return d, nil

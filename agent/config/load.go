@@ -7,7 +7,8 @@ import (
 
 // LoadOptions says what Load reads.
 type LoadOptions struct {
-	// Dirs are those of Home; config.json is read from Dirs.Config.
+	// Dirs are those of Home; config.json is read from Dirs.Config, unless that
+	// is empty.
 	Dirs Dirs
 	// File is that of --config, empty for none. It must exist.
 	File string
@@ -73,7 +74,9 @@ func files(o LoadOptions) (layers []node, errs []error) {
 			layers = append(layers, root)
 		}
 	}
-	read(filepath.Join(o.Dirs.Config, "config.json"), false)
+	if o.Dirs.Config != "" {
+		read(filepath.Join(o.Dirs.Config, "config.json"), false)
+	}
 	if o.File != "" {
 		path := o.File
 		if !filepath.IsAbs(path) {

@@ -138,13 +138,20 @@ func secret(p config.Provider, u *url.URL, s Selection) (string, error) {
 		return "", nil
 	case key == "":
 		return "", llm.Errorf(llm.CauseAuth, "no key for %s: the variable %s is not set", u.Host, p.APIKeyEnv).
-			WithHint(fmt.Sprintf("export %s=…, name another variable in provider.apiKeyEnv, or set provider.auth to \"none\"", p.APIKeyEnv))
+			WithHint(keyHint(u.Scheme, p.APIKeyEnv))
 	case u.Scheme == "http" && !local:
-		return "", llm.Errorf(llm.CauseAuth, "the key in %s would go over plain http to %s", p.APIKeyEnv, u.Host).
+		return "", llm.Errorf(llm.CauseBadRequest, "the key in %s would go over plain http to %s", p.APIKeyEnv, u.Host).
 			WithHint("use https, or set provider.auth to \"none\" for a server that takes no key")
 	case strings.ContainsFunc(key, func(r rune) bool { return r < 0x21 || r > 0x7e }):
 		return "", llm.Errorf(llm.CauseAuth, "the key in %s holds spaces, control or non-ASCII characters", p.APIKeyEnv).
 			WithHint("set it again; a line break in the middle is the usual reason")
 	}
 	return key, nil
+}
+
+func keyHint(scheme, variable string) string {
+	if scheme == "http" {
+		return "a server that takes no key wants provider.auth set to \"none\" (alisio help config); a key would need https"
+	}
+	return fmt.Sprintf("export %s=…, name another variable in provider.apiKeyEnv, or set provider.auth to \"none\"", variable)
 }

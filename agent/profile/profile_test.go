@@ -46,7 +46,7 @@ func TestChoose(t *testing.T) {
 		{"local without a key", `{"provider":{"model":"m","baseURL":"http://127.0.0.1:1/v1"}}`, nil, "", "", ""},
 		{"local with a key", `{"provider":{"model":"m","baseURL":"http://localhost:1/v1"}}`, key, "sk-test", "", ""},
 		{"no key wanted", `{"provider":{"model":"m","auth":"none"}}`, key, "", "", ""},
-		{"plain http with a key", `{"provider":{"model":"m","baseURL":"http://gpu.example/v1"}}`, key, "", "plain http", llm.CauseAuth},
+		{"plain http with a key", `{"provider":{"model":"m","baseURL":"http://gpu.example/v1"}}`, key, "", "plain http", llm.CauseBadRequest},
 		{"plain http without one", `{"provider":{"model":"m","baseURL":"http://gpu.example/v1","auth":"none"}}`, nil, "", "", ""},
 		{"no model", `{}`, key, "", "no model is chosen", llm.CauseBadRequest},
 	} {

@@ -13,6 +13,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 
 	"alisio/agent"
 	"alisio/agent/config"
@@ -50,9 +52,9 @@ type verb struct {
 // verbs is the table of commands, sorted by name.
 func verbs() []verb {
 	return []verb{
-		{"demo", "", "watch the real loop work on a small repository, without a network", runDemo},
+		{"demo", "", "watch the real loop at work, without a network", runDemo},
 		{"help", "[TOPIC]", "print the manual", runHelp},
-		{"run", "PROMPT…", "work on one task and exit; - or a pipe adds standard input", runRun},
+		{"run", "PROMPT…", "work on one task; - or a pipe adds to it", runRun},
 		{"version", "", "print the version", runVersion},
 	}
 }
@@ -107,7 +109,7 @@ func (c *call) open(ctx context.Context) (*agent.App, error) {
 		return nil, err
 	}
 	dirs, err := config.Home(c.Getenv)
-	if err != nil {
+	if err != nil && !errors.Is(err, config.ErrNoHome) {
 		return nil, usageError{err}
 	}
 	plugins, err := c.plugins()
@@ -123,13 +125,22 @@ func (c *call) open(ctx context.Context) (*agent.App, error) {
 	policy := c.policy
 	policy.Mode = cfg.Permissions.Mode
 	app, err := agent.New(ctx, agent.Options{
-		Dir: dir, Config: cfg, Dirs: dirs, Policy: policy, Plugins: plugins, Tools: c.Tools,
+		Dir: dir, Config: cfg, Dirs: dirs, Guarded: guarded(dir, c.config), Policy: policy,
+		Plugins: plugins, Tools: c.Tools,
 		Effort: c.effort, Getenv: c.Getenv, Log: slog.New(c.notices()),
 	})
 	if err != nil {
 		return nil, usageError{err}
 	}
 	return app, nil
+}
+
+// guarded is the file of --config, which no run may rewrite.
+func guarded(dir, file string) []string {
+	if file == "" || filepath.IsAbs(file) {
+		return []string{file}
+	}
+	return []string{filepath.Join(dir, file)}
 }
 
 // workingDir is that of --cwd, or the process's own.
@@ -216,17 +227,30 @@ func (c *call) work(ctx context.Context, app *agent.App, prompt string) (int, er
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	s := c.surface(stop)
-	out, err := app.Run(ctx, "", prompt, agent.RunOptions{OnEvent: s.Event})
+	denied := ""
+	out, err := app.Run(ctx, "", prompt, agent.RunOptions{OnEvent: func(e plug.Event) {
+		if d, ok := e.Data.(plug.ToolCompleted); ok && d.IsError {
+			denied = d.Preview
+		}
+		s.Event(e)
+	}})
 	switch {
+	case err != nil && llm.CauseOf(err) == llm.CauseBadRequest:
+		return exitUsage, err // nothing was asked: what is missing is ours to say
 	case err != nil:
 		return exitCode(llm.CauseOf(err)), err
-	case s.Err() != nil:
-		// The reader of the answer went away: nothing more to tell it.
+	case errors.Is(s.Err(), syscall.EPIPE), errors.Is(s.Err(), io.ErrClosedPipe):
+		// The reader of the answer went away: nobody is left to tell.
 		return exitCancelled, nil
+	case s.Err() != nil:
+		return exitFailed, fmt.Errorf("write the answer: %w; the run was stopped", s.Err())
 	case out.Status == agent.Cancelled:
 		return exitCancelled, errors.New("the run was cancelled")
 	case out.Err != nil:
 		return exitCode(out.Code), out.Err
+	case out.Code == llm.CausePermission:
+		first, _, _ := strings.Cut(denied, "\n")
+		return exitPermission, llm.Errorf(llm.CausePermission, "a needed permission was not given").WithHint(first)
 	}
 	return exitCode(out.Code), nil
 }

@@ -4,11 +4,17 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
+	"unicode/utf8"
 
+	"alisio/agent/config"
 	"alisio/llm"
 )
 
@@ -54,6 +60,12 @@ func TestParse(t *testing.T) {
 		{"run a - b", "run a - b", ""},
 		{"run -m=x y", "run y", ""},
 		{"run -m -x", "run", ""}, // a value may begin with one hyphen
+		{"run -mx y", "run y", ""},
+		{"run a - b", "run a - b", ""},
+		{"run --yolo", "", "alisio help lists the flags"},
+		{"demo --read-only", "", "means nothing to: alisio demo"},
+		{"demo --json --quiet", "demo", ""},
+		{"version -m x", "", "means nothing to"},
 		{"run -m --json", "", "needs a value"},
 		{"run --model", "", "needs a value"},
 		{"run --json=true", "", "takes no value"},
@@ -92,7 +104,7 @@ func TestTablesAreSortedAndExplained(t *testing.T) {
 		t.Error("the commands are not sorted")
 	}
 	for _, line := range strings.Split(text, "\n") {
-		if len(line) > 100 {
+		if utf8.RuneCountInString(line) > 80 {
 			t.Errorf("a line of %d characters: %s", len(line), line)
 		}
 	}
@@ -105,6 +117,11 @@ func TestEveryTopicPrints(t *testing.T) {
 			t.Errorf("help %s: exit code %d", topic, code)
 		}
 		page := e.Stdout.(*bytes.Buffer).String()
+		for line := range strings.SplitSeq(page, "\n") {
+			if utf8.RuneCountInString(line) > 88 {
+				t.Errorf("help %s: a line of %d characters: %s", topic, utf8.RuneCountInString(line), line)
+			}
+		}
 		if len(page) < 200 || !strings.HasSuffix(page, "\n") {
 			t.Errorf("help %s: got %q", topic, page)
 		}
@@ -126,13 +143,28 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// A caller that keeps a pipe open and never writes must not hang a run that has
-// its task already; one that is slow but was asked for is waited for.
-func TestASilentPipeIsLeftAlone(t *testing.T) {
+// stream is standard input of some kind.
+type stream struct {
+	io.Reader
+	mode fs.FileMode
+}
+
+func (s stream) Stat() (fs.FileInfo, error) { return info{mode: s.mode}, nil }
+
+type info struct {
+	fs.FileInfo
+	mode fs.FileMode
+}
+
+func (i info) Mode() fs.FileMode { return i.mode }
+
+// A socket that a parent left open and never writes to must not hang a run that
+// has its task already.
+func TestASilentSocketIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
 		e := env("run", "the task")
-		e.Stdin = r
+		e.Stdin = stream{r, fs.ModeSocket}
 		c, err := parse(e)
 		if err != nil {
 			t.Fatal(err)
@@ -148,6 +180,70 @@ func TestASilentPipeIsLeftAlone(t *testing.T) {
 	})
 }
 
+// What somebody pipes in is part of the task, however long it takes to come:
+// "go test ./... | alisio run why".
+func TestASlowPipeIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		e := env("run", "why")
+		e.Stdin = stream{r, fs.ModeNamedPipe}
+		c, err := parse(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			time.Sleep(time.Minute)
+			io.WriteString(w, "FAIL")
+			time.Sleep(time.Minute)
+			io.WriteString(w, " late")
+			w.Close()
+		}()
+		got, err := c.prompt(context.Background())
+		if err != nil || got != "why\n\nFAIL late" {
+			t.Errorf("got %q, %v", got, err)
+		}
+		if note := e.Stderr.(*bytes.Buffer).String(); strings.Count(note, "waiting for the end") != 1 {
+			t.Errorf("told: %q", note)
+		}
+	})
+}
+
+// A terminal or the null device beside a task is not read.
+func TestADeviceIsNotRead(t *testing.T) {
+	e := env("run", "the task")
+	e.Stdin = stream{strings.NewReader("not asked for"), fs.ModeDevice | fs.ModeCharDevice}
+	c, err := parse(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.prompt(context.Background()); err != nil || got != "the task" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// The example of the manual can be used as it stands.
+func TestTheConfigurationOfTheManualLoads(t *testing.T) {
+	page, err := manual.ReadFile("manual/config.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, ok := strings.Cut(string(page), "\n  {\n")
+	block, _, closed := strings.Cut(block, "\n  }\n")
+	if !ok || !closed {
+		t.Fatal("there is no example")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte("{"+block+"\n}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = config.Load(config.LoadOptions{
+		Dirs: config.Dirs{Config: dir}, Getenv: func(string) string { return "" }, Plugins: []string{"openai-compatible"},
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPromptAndPipe(t *testing.T) {
 	for _, c := range []struct {
 		args  []string
@@ -158,6 +254,8 @@ func TestPromptAndPipe(t *testing.T) {
 		{[]string{"run", "a"}, "x\n", "a\n\nx"},
 		{[]string{"run", "a", "-"}, "x\ny\n", "a\n\nx\ny"},
 		{[]string{"run", "-"}, "x", "x"},
+		{[]string{"run", "-", "a", "b"}, "x", "a b\n\nx"},
+		{[]string{"run", "a", "-", "b"}, "", "a - b"},
 		{[]string{"run"}, "x", "x"},
 		{[]string{"run", "a"}, " \n", "a"},
 	} {

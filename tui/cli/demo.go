@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 	"alisio/agent/perm"
 	"alisio/llm"
 	"alisio/tui/plain"
+	"alisio/tui/term"
 )
 
 // demoFiles holds the little project, and script.json: what the scripted model
@@ -62,9 +64,9 @@ func (c *call) introduce(dir string) {
 	if c.quiet {
 		return
 	}
-	fmt.Fprintf(c.Stderr, "The model of this demonstration is a script: its words were written beforehand and no\n"+
-		"network is used. The loop, the tools, the permissions and the repository are real.\n\n"+
-		"repository: %s\ntask:       %s\n\n", dir, demoTask)
+	fmt.Fprintf(c.Stderr, "The model of this demonstration is a script: its words were written\n"+
+		"beforehand, and no network is used. The loop, the tools, the permissions\n"+
+		"and the repository are real.\n\nrepository: %s\ntask:       %s\n\n", dir, demoTask)
 }
 
 // demoApp makes an application with the scripted provider. Nothing of the
@@ -73,6 +75,11 @@ func (c *call) demoApp(ctx context.Context, dir string) (*agent.App, error) {
 	data, err := demoFiles.ReadFile("demo/script.json")
 	if err != nil {
 		return nil, err
+	}
+	if term.IsTerminal(c.Stdout) {
+		if data, err = paced(data); err != nil {
+			return nil, err
+		}
 	}
 	provider, err := c.Script("script", data)
 	if err != nil {
@@ -84,6 +91,22 @@ func (c *call) demoApp(ctx context.Context, dir string) (*agent.App, error) {
 		Provider: provider, Model: llm.Model{ID: "script"},
 		Getenv: c.Getenv,
 	})
+}
+
+// paced lets the script speak at the pace of a quick model, since somebody
+// watches.
+func paced(data []byte) ([]byte, error) {
+	var script struct {
+		Model string           `json:"model"`
+		Turns []map[string]any `json:"turns"`
+	}
+	if err := json.Unmarshal(data, &script); err != nil {
+		return nil, fmt.Errorf("read the demonstration: %w", err)
+	}
+	for _, t := range script.Turns {
+		t["chunk"], t["delayMs"] = 6, 12
+	}
+	return json.Marshal(script)
 }
 
 // demoRepository writes the project into a temporary directory that git takes

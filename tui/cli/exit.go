@@ -56,10 +56,11 @@ func (e usageError) Unwrap() error { return e.error }
 
 // unknown tells of a word that is none of the known ones.
 func unknown(what, word string, known []string) error {
+	choices := strings.Join(known, ", ")
 	if near, ok := config.Nearest(word, known); ok {
-		return fmt.Errorf("unknown %s %q, did you mean %q?", what, word, near)
+		return fmt.Errorf("unknown %s %q, did you mean %q? There is: %s", what, word, near, choices)
 	}
-	return fmt.Errorf("unknown %s %q; alisio help lists what there is", what, word)
+	return fmt.Errorf("unknown %s %q; there is: %s", what, word, choices)
 }
 
 // unknownVerb tells of a first word that is no command.

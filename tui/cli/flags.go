@@ -32,10 +32,12 @@ type flag struct {
 	short string
 	// arg names the value; empty: the flag takes none.
 	arg string
-	// verb is the only command that takes the flag; empty: all do.
-	verb string
-	help string
-	set  func(s *settings, value string) error
+	// verb is the only command that takes the flag; empty: all that work on a
+	// task do, and with everywhere the others too.
+	verb       string
+	everywhere bool
+	help       string
+	set        func(s *settings, value string) error
 }
 
 // on makes a setter of a flag without a value.
@@ -54,7 +56,7 @@ func flags() []flag {
 				s.overrides.AddDirs = append(s.overrides.AddDirs, v)
 				return nil
 			}},
-		{name: "allow-external", help: "allow calls that reach the network or are of unknown effect",
+		{name: "allow-external", help: "allow calls that reach the network or of unknown effect",
 			set: on(func(s *settings) *bool { return &s.policy.AllowExternal })},
 		{name: "allow-process", help: "allow running programs",
 			set: on(func(s *settings) *bool { return &s.policy.AllowProcess })},
@@ -68,11 +70,11 @@ func flags() []flag {
 			set: func(s *settings, v string) error { s.cwd = v; return nil }},
 		{name: "disable-plugin", arg: "ID", help: "leave a built-in plugin out; may be repeated",
 			set: func(s *settings, v string) error { s.disable = append(s.disable, v); return nil }},
-		{name: "effort", arg: "LEVEL", help: "reasoning effort: " + strings.Join(efforts(), ", "),
+		{name: "effort", arg: "LEVEL", help: "reasoning effort, from none to max",
 			set: setEffort},
-		{name: "help", short: "h", help: "print help",
+		{name: "help", everywhere: true, short: "h", help: "print help",
 			set: on(func(s *settings) *bool { return &s.help })},
-		{name: "json", help: "print every event as a line of JSON, and nothing else",
+		{name: "json", everywhere: true, help: "print every event as a line of JSON, and nothing else",
 			set: on(func(s *settings) *bool { return &s.json })},
 		{name: "keep", verb: "demo", help: "keep the demonstration's repository and say where it is",
 			set: on(func(s *settings) *bool { return &s.keep })},
@@ -82,13 +84,13 @@ func flags() []flag {
 			set: func(s *settings, v string) error { s.overrides.Mode = &v; return nil }},
 		{name: "model", short: "m", arg: "NAME", help: "the model to ask",
 			set: func(s *settings, v string) error { s.overrides.Model = &v; return nil }},
-		{name: "no-color", help: "print without colour, as NO_COLOR does",
+		{name: "no-color", everywhere: true, help: "print without colour, as NO_COLOR does",
 			set: on(func(s *settings) *bool { return &s.noColor })},
-		{name: "quiet", help: "print the answer alone: no tool lines, no notices",
+		{name: "quiet", everywhere: true, help: "print nothing but the model's text and errors",
 			set: on(func(s *settings) *bool { return &s.quiet })},
-		{name: "read-only", help: "allow nothing that changes anything, whatever else is said",
+		{name: "read-only", help: "allow no change of anything, whatever else is said",
 			set: on(func(s *settings) *bool { return &s.policy.ReadOnly })},
-		{name: "version", short: "V", help: "print the version",
+		{name: "version", everywhere: true, short: "V", help: "print the version",
 			set: on(func(s *settings) *bool { return &s.version })},
 	}
 }
@@ -149,8 +151,12 @@ func parse(env Env) (*call, error) {
 		c.verb, c.args = words[0], words[1:]
 	}
 	for _, f := range used {
-		if f.verb != "" && c.verb != f.verb && !c.help && !c.version {
+		switch {
+		case c.help || c.version || f.everywhere || f.verb == c.verb:
+		case f.verb != "":
 			return nil, usageError{fmt.Errorf("flag --%s belongs to: alisio %s", f.name, f.verb)}
+		case c.verb == "demo" || c.verb == "help" || c.verb == "version":
+			return nil, usageError{fmt.Errorf("flag --%s means nothing to: alisio %s", f.name, c.verb)}
 		}
 	}
 	return c, nil
@@ -161,6 +167,9 @@ func find(word string) (f flag, value string, inline bool, err error) {
 	name, value, inline := strings.Cut(strings.TrimPrefix(word[1:], "-"), "=")
 	long := strings.HasPrefix(word, "--")
 	for _, f := range flags() {
+		if !long && f.short != "" && f.arg != "" && len(word) > 2 && word[1:2] == f.short && name != f.name {
+			return f, strings.TrimPrefix(word[2:], "="), true, nil // -mNAME, -m=NAME
+		}
 		if long && f.name != name || !long && f.short != name || name == "" {
 			continue
 		}
@@ -169,11 +178,21 @@ func find(word string) (f flag, value string, inline bool, err error) {
 		}
 		return f, value, inline, nil
 	}
+	return flag{}, "", false, unknownFlag(word, name)
+}
+
+// unknownFlag tells of a flag that there is not. The hyphens do not count for
+// its likeness to others.
+func unknownFlag(word, name string) error {
 	names := make([]string, 0, len(flags()))
 	for _, f := range flags() {
-		names = append(names, "--"+f.name)
+		names = append(names, f.name)
 	}
-	return flag{}, "", false, unknown("flag", strings.SplitN(word, "=", 2)[0], names)
+	word, _, _ = strings.Cut(word, "=")
+	if near, ok := config.Nearest(name, names); ok {
+		return fmt.Errorf("unknown flag %q, did you mean %q?", word, "--"+near)
+	}
+	return fmt.Errorf("unknown flag %q; alisio help lists the flags", word)
 }
 
 // takeValue takes the next word as a flag's value. What looks like a flag is

@@ -3,10 +3,12 @@ package cli
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"syscall"
 
 	"alisio/agent"
 )
@@ -21,13 +23,15 @@ var manual embed.FS
 func runHelp(_ context.Context, c *call) (int, error) {
 	topic := ""
 	switch {
+	case len(c.args) > 1 && c.verb == "help":
+		return exitUsage, usageError{fmt.Errorf("alisio help takes one topic, found %q too", c.args[1])}
 	case c.verb == "help" && len(c.args) > 0:
 		topic = c.args[0]
 	case c.verb != "help":
 		topic = c.verb
 	}
 	if topic == "" {
-		return exitDone, c.print(usage())
+		return c.printed(usage())
 	}
 	page, err := manual.ReadFile("manual/" + topic + ".txt")
 	if err != nil {
@@ -37,19 +41,35 @@ func runHelp(_ context.Context, c *call) (int, error) {
 	if own := flagLines(topic); own != "" {
 		text += "\nFlags of this command:\n" + own
 	}
-	return exitDone, c.print(text)
+	if topic == "run" {
+		text += "\nFlags:\n" + flagLines("")
+	}
+	return c.printed(text)
 }
 
 // runVersion prints the version.
 func runVersion(_ context.Context, c *call) (int, error) {
-	return exitDone, c.print("alisio " + agent.Version + "\n")
+	if c.verb == "version" && len(c.args) > 0 {
+		return exitUsage, usageError{fmt.Errorf("alisio version takes no argument, found %q", c.args[0])}
+	}
+	return c.printed("alisio " + agent.Version + "\n")
+}
+
+func (c *call) printed(text string) (int, error) {
+	if err := c.print(text); err != nil {
+		return exitFailed, err
+	}
+	return exitDone, nil
 }
 
 // print writes to standard output; a reader that went away is no failure of
 // ours.
 func (c *call) print(text string) error {
-	_, _ = io.WriteString(c.Stdout, text)
-	return nil
+	_, err := io.WriteString(c.Stdout, text)
+	if err == nil || errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return fmt.Errorf("write the text: %w", err)
 }
 
 func topics() []string {
@@ -68,9 +88,9 @@ func topics() []string {
 // usage is the short help.
 func usage() string {
 	var b strings.Builder
-	b.WriteString("alisio works on a task in a repository: a model decides, local tools act, nothing\nhappens that was not allowed.\n\nUsage:\n")
+	b.WriteString("alisio works on a task in a repository: a model decides, local tools act,\nnothing happens that was not allowed.\n\nUsage:\n")
 	for _, v := range verbs() {
-		fmt.Fprintf(&b, "  %-24s %s\n", strings.TrimSpace("alisio "+v.name+" "+v.args), v.help)
+		fmt.Fprintf(&b, "  %-20s %s\n", strings.TrimSpace("alisio "+v.name+" "+v.args), v.help)
 	}
 	b.WriteString("\nFlags, before or after the command (-- ends them):\n" + flagLines(""))
 	b.WriteString("\nTopics of alisio help:\n")
@@ -80,7 +100,7 @@ func usage() string {
 			continue
 		}
 		first, _, _ := strings.Cut(string(page), "\n")
-		fmt.Fprintf(&b, "  %-24s %s\n", t, first)
+		fmt.Fprintf(&b, "  %-20s %s\n", t, first)
 	}
 	return b.String()
 }
@@ -96,7 +116,7 @@ func flagLines(verb string) string {
 		if f.short != "" {
 			name = "-" + f.short + ", " + name
 		}
-		fmt.Fprintf(&b, "  %-24s %s\n", strings.TrimSpace(name+" "+f.arg), f.help)
+		fmt.Fprintf(&b, "  %-20s %s\n", strings.TrimSpace(name+" "+f.arg), f.help)
 	}
 	return b.String()
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
 
@@ -17,8 +16,8 @@ import (
 const (
 	// maxStdin bounds what a pipe may add to a prompt, in bytes.
 	maxStdin = 4 << 20
-	// stdinPatience is how long a pipe beside a prompt may stay silent before
-	// the run starts without it: many callers leave one open and never write.
+	// stdinPatience is how long standard input may stay silent before the
+	// person is told what is waited for.
 	stdinPatience = time.Second
 )
 
@@ -41,9 +40,12 @@ func runRun(ctx context.Context, c *call) (int, error) {
 // prompt joins the words of the command line and what came by a pipe.
 func (c *call) prompt(ctx context.Context) (string, error) {
 	words := c.args
-	wants := len(words) > 0 && words[len(words)-1] == "-"
-	if wants {
-		words = words[:len(words)-1]
+	wants := false
+	switch n := len(words); {
+	case n > 0 && words[n-1] == "-":
+		words, wants = words[:n-1], true
+	case n > 0 && words[0] == "-":
+		words, wants = words[1:], true
 	}
 	prompt := strings.TrimSpace(strings.Join(words, " "))
 	wants = wants || prompt == ""
@@ -55,9 +57,9 @@ func (c *call) prompt(ctx context.Context) (string, error) {
 		}
 	}
 	input := ""
-	if wants || piped(c.Stdin) {
+	if kind := kindOf(c.Stdin); wants || kind != noInput {
 		var err error
-		if input, err = c.readStdin(ctx, wants); err != nil {
+		if input, err = c.readStdin(ctx, wants || kind == pipe); err != nil {
 			return "", err
 		}
 	}
@@ -79,21 +81,41 @@ func (c *call) notice(format string, args ...any) {
 	}
 }
 
-// piped reports whether a stream is a file or a pipe that may hold something.
-func piped(stream io.Reader) bool {
-	f, ok := stream.(*os.File)
+// inputKind says what standard input is good for beside a prompt.
+type inputKind uint8
+
+const (
+	// noInput: a terminal, a device, nothing.
+	noInput inputKind = iota
+	// pipe: a pipe or a file. Somebody put it there: all of it is waited for.
+	pipe
+	// socket: what programs and ssh leave open for children without thinking of
+	// it. When it stays silent it is left alone.
+	socket
+)
+
+func kindOf(stream io.Reader) inputKind {
+	f, ok := stream.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {
-		return stream != nil
+		if stream == nil {
+			return noInput
+		}
+		return pipe
 	}
 	info, err := f.Stat()
-	if err != nil {
-		return false
+	switch {
+	case err != nil:
+		return noInput
+	case info.Mode().IsRegular(), info.Mode()&fs.ModeNamedPipe != 0:
+		return pipe
+	case info.Mode()&fs.ModeSocket != 0:
+		return socket
 	}
-	return info.Mode().IsRegular() || info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0
+	return noInput
 }
 
-// readStdin reads all of standard input. Unless it was asked for, a pipe that
-// stays silent is left alone after a while.
+// readStdin reads all of standard input. Unless it is wanted, one that stays
+// silent is left alone after a while.
 func (c *call) readStdin(ctx context.Context, wanted bool) (string, error) {
 	type piece struct {
 		data []byte
@@ -111,20 +133,22 @@ func (c *call) readStdin(ctx context.Context, wanted bool) (string, error) {
 		rest, err := io.ReadAll(io.LimitReader(c.Stdin, maxStdin+1-int64(n)))
 		all <- piece{append(buf[:n:n], rest...), err}
 	}()
-	var patience <-chan time.Time
-	if !wanted {
-		timer := time.NewTimer(stdinPatience)
-		defer timer.Stop()
-		patience = timer.C
-	}
 	var p piece
-	select {
-	case p = <-first:
-	case <-patience:
-		c.notice("standard input is a pipe that gave nothing yet, and is left alone; end the prompt with - to wait for it")
-		return "", nil
-	case <-ctx.Done():
-		return "", ctx.Err()
+	timer := time.NewTimer(stdinPatience)
+	defer timer.Stop()
+	for waiting := true; waiting; {
+		select {
+		case p = <-first:
+			waiting = false
+		case <-timer.C:
+			if !wanted {
+				c.notice("standard input is open but gave nothing, and is left alone; end the prompt with - to wait for it")
+				return "", nil
+			}
+			c.notice("waiting for the end of standard input; < /dev/null runs without it")
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
 	}
 	if p.err == nil {
 		select {

@@ -186,7 +186,7 @@ func (t *Text) showDiff(r *plug.Result) {
 	}
 }
 
-func (t *Text) notice(format string, args ...any) { t.note(fmt.Sprintf(format, args...)) }
+func (t *Text) notice(format string, args ...any) { t.note("notice: " + fmt.Sprintf(format, args...)) }
 
 func (t *Text) note(line string) {
 	if t.dim {
@@ -205,7 +205,9 @@ func count(n int, one, many string) string {
 
 // Failure prints an error once, as "error:" and "hint:" lines.
 func Failure(w io.Writer, err error) {
-	fmt.Fprintln(w, "error: "+text.Plain(err.Error()))
+	for line := range strings.SplitSeq(text.Plain(err.Error()), "\n") {
+		fmt.Fprintln(w, "error: "+line)
+	}
 	var e *llm.Error
 	if errors.As(err, &e) && e.Hint != "" {
 		fmt.Fprintln(w, "hint:  "+text.Plain(e.Hint))

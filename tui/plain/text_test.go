@@ -75,7 +75,7 @@ func TestToolLines(t *testing.T) {
 	want := "shell go test ./tax · exit 1 · 2.1 s\n" +
 		"search_text “func TestTotal” · 1 match\n" +
 		"write_file · not allowed: --allow-write allows it\n" +
-		"1 call was not allowed\n"
+		"notice: 1 call was not allowed\n"
 	if notes != want {
 		t.Errorf("notes:\n got %q\nwant %q", notes, want)
 	}
