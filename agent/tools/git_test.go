@@ -104,6 +104,10 @@ func TestGitWithoutRepository(t *testing.T) {
 	wantIn(t, b.fails(gitStatus{}, args{}), "this is not a git repository")
 	wantIn(t, b.fails(gitDiff{}, args{}), "this is not a git repository")
 	b.exec.Git = func(context.Context, string, ...string) (plug.Exit, error) {
+		return plug.Exit{Code: 129, Output: "warning: Not a git repository. Use --no-index to compare two paths\nusage: git diff"}, nil
+	}
+	wantIn(t, b.fails(gitDiff{}, args{}), "this is not a git repository")
+	b.exec.Git = func(context.Context, string, ...string) (plug.Exit, error) {
 		return plug.Exit{}, errors.New("git is not installed")
 	}
 	wantIn(t, b.fails(gitStatus{}, args{}), "run git: git is not installed")

@@ -135,7 +135,7 @@ func (a *answer) failed(host, reason string) error {
 			WithHint("change the request")
 	case "model_context_window_exceeded":
 		return llm.Errorf(llm.CauseContextLength, "the conversation no longer fits into the model's window").
-			WithHint("compact the conversation, or use a model with a larger window")
+			WithHint("give a smaller task, or use a model with a larger window")
 	case "error":
 		return llm.Errorf(llm.CauseServer, "%s failed while it was answering", host)
 	case "aborted", "insufficient_system_resource":

@@ -72,7 +72,7 @@ func (s Server) fault(status int, r report, h http.Header) *llm.Error {
 		e.RetryAfter = Wait(r.header, r.evidence, now)
 	}
 	e.Cause = classify(e.Status, r, e.RetryAfter)
-	e.Hint = hint(e.Cause, e.Status)
+	e.Hint = s.hint(e.Cause, e.Status)
 	return e
 }
 
@@ -97,11 +97,14 @@ func statusText(status int) string {
 
 // hint says what a person can do about a cause; empty when there is nothing
 // but trying again.
-func hint(c llm.Cause, status int) string {
+func (s Server) hint(c llm.Cause, status int) string {
 	switch c {
 	case llm.CauseAuth:
 		if status == http.StatusForbidden {
 			return "check the API key and what it may use"
+		}
+		if s.Key == "" {
+			return "no key was sent: set the variable that provider.apiKeyEnv names, OPENAI_API_KEY by default"
 		}
 		return "check the API key"
 	case llm.CauseQuota:
@@ -109,7 +112,7 @@ func hint(c llm.Cause, status int) string {
 	case llm.CauseRateLimited:
 		return "wait, or use another model"
 	case llm.CauseContextLength:
-		return "compact the conversation, or use a model with a larger window"
+		return "give a smaller task, or use a model with a larger window"
 	case llm.CauseFiltered:
 		return "the provider's content filter refused this: change the request"
 	case llm.CauseBadRequest:

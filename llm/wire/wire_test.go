@@ -176,11 +176,14 @@ func TestInBand(t *testing.T) {
 }
 
 func TestHints(t *testing.T) {
-	for status, want := range map[int]string{401: "API key", 403: "API key", 402: "credit", 404: "--model", 405: "base URL", 429: "wait", 413: "compact"} {
-		e := (Server{}).Status(answer(status, ""))
+	for status, want := range map[int]string{401: "API key", 403: "API key", 402: "credit", 404: "--model", 405: "base URL", 429: "wait", 413: "smaller task"} {
+		e := (Server{Key: "sk-12345"}).Status(answer(status, ""))
 		if !strings.Contains(e.Hint, want) {
 			t.Errorf("%d: got hint %q, want one with %q", status, e.Hint, want)
 		}
+	}
+	if e := (Server{}).Status(answer(401, "")); !strings.Contains(e.Hint, "no key was sent") {
+		t.Errorf("without a key: got hint %q", e.Hint)
 	}
 }
 
