@@ -301,6 +301,13 @@ func (a *App) choose(ctx context.Context) (profile.Choice, error) {
 	return c, nil
 }
 
+// Endpoint names the model and the server, name and port, that runs go to; the
+// server is empty for an embedder's provider.
+func (a *App) Endpoint(ctx context.Context) (model, host string, err error) {
+	c, err := a.choose(ctx)
+	return c.Model.ID, c.Host, err
+}
+
 // title is the first line of a prompt that holds something.
 func title(prompt string) string {
 	for line := range strings.Lines(prompt) {

@@ -222,11 +222,22 @@ func (c *call) notices() slog.Handler {
 	return plain.NewNotices(c.Stderr)
 }
 
+// announce tells whoever watches on a terminal where the task goes.
+func (c *call) announce(ctx context.Context, app *agent.App) {
+	if c.json || c.quiet || !term.IsTerminal(c.Stderr) {
+		return
+	}
+	if model, host, err := app.Endpoint(ctx); err == nil && host != "" {
+		plain.Note(c.Stderr, "asking %s at %s", model, host)
+	}
+}
+
 // work runs one prompt in a new session and prints what becomes of it.
 func (c *call) work(ctx context.Context, app *agent.App, prompt string) (int, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	s := c.surface(stop)
+	c.announce(ctx, app)
 	denied := ""
 	out, err := app.Run(ctx, "", prompt, agent.RunOptions{OnEvent: func(e plug.Event) {
 		if d, ok := e.Data.(plug.ToolCompleted); ok && d.IsError {
