@@ -33,7 +33,7 @@ func searchProcess(pattern string) error {
 	out := bufio.NewWriterSize(os.Stdout, 1<<16)
 	defer out.Flush()
 	if pattern == "" {
-		_, err = w.walk(context.Background(), walkQuery{}, func(f found) bool {
+		_, err = w.walk(context.Background(), ListQuery{}, func(f found) bool {
 			out.WriteString(f.rel)
 			out.WriteByte('\n')
 			return true

@@ -47,21 +47,14 @@ func (r *root) excludes() (lv *level, prefix string) {
 // repository finds the top of the repository that dir is in, and the directory
 // that holds its info/exclude. A linked worktree shares that of its repository.
 func repository(dir string) (top, git string) {
-	for range maxDepth {
+	for last := ""; dir != last; last, dir = dir, filepath.Dir(dir) {
 		git = filepath.Join(dir, ".git")
-		if info, err := os.Lstat(git); err == nil {
-			if info.Mode().IsRegular() {
-				git = linkedGit(dir, git)
-			}
-			if _, err := os.Lstat(filepath.Join(git, "HEAD")); err == nil && git != "" {
-				return dir, git
-			}
+		if info, err := os.Lstat(git); err == nil && info.Mode().IsRegular() {
+			git = linkedGit(dir, git)
 		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			break
+		if _, err := os.Lstat(filepath.Join(git, "HEAD")); err == nil && git != "" {
+			return dir, git
 		}
-		dir = up
 	}
 	return "", ""
 }
@@ -139,17 +132,15 @@ func readSmall(path string, flag int) string {
 // excludesFile finds the last value of core.excludesFile in a git configuration
 // (git-config(1), "Syntax"). Lines that it does not understand say nothing.
 func excludesFile(config string) (value string, ok bool) {
+	// A backslash that is not escaped joins its line with the next one.
+	join := strings.NewReplacer(`\\`, `\\`, "\\\r\n", "", "\\\n", "", "\r\n", "\n")
 	core := false
-	config = strings.ReplaceAll(config, "\r\n", "\n")
-	for config != "" {
-		var line string
-		line, config = configLine(config)
+	for line := range strings.SplitSeq(join.Replace(config+"\n"), "\n") {
 		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
+		if rest, head := strings.CutPrefix(line, "["); head {
 			var section string
-			section, line, _ = strings.Cut(line[1:], "]")
+			section, line, _ = strings.Cut(rest, "]")
 			core = strings.EqualFold(section, "core")
-			line = strings.TrimSpace(line)
 		}
 		key, v, has := strings.Cut(line, "=")
 		if core && has && strings.EqualFold(strings.TrimSpace(key), "excludesfile") {
@@ -157,21 +148,6 @@ func excludesFile(config string) (value string, ok bool) {
 		}
 	}
 	return value, ok
-}
-
-// configLine takes a line off; a backslash at its end joins the next one.
-func configLine(s string) (line, rest string) {
-	for {
-		part, after, _ := strings.Cut(s, "\n")
-		if joined, ok := strings.CutSuffix(part, `\`); ok && !strings.HasSuffix(joined, `\`) {
-			line, s = line+joined, after
-			if s == "" {
-				return line, ""
-			}
-			continue
-		}
-		return line + part, after
-	}
 }
 
 // configValue reads quotes, escapes and a comment at the end.
@@ -188,13 +164,8 @@ func configValue(s string) string {
 		case c == '\\' && i+1 < len(s):
 			i++
 			c = s[i]
-			switch c {
-			case 'n':
-				c = '\n'
-			case 't':
-				c = '\t'
-			case 'b':
-				c = '\b'
+			if j := strings.IndexByte("ntb", c); j >= 0 {
+				c = "\n\t\b"[j]
 			}
 		case !quoted && (c == '#' || c == ';'):
 			return out.String()[:keep]

@@ -3,109 +3,78 @@
 package workspace
 
 import (
-	"fmt"
 	"io"
 	"os"
-	"sync/atomic"
 	"syscall"
 )
 
-// folder is an open directory of a walk. Everything in it is opened by one name
-// relative to it and without following links, so that a walk can not leave what
-// it started in.
-type folder struct {
-	f     *os.File
-	users atomic.Int32
-}
+// handle is the open directory itself: os.Root would need five system calls for
+// a directory where one is enough.
+type handle = *os.File
 
 const walkFlags = syscall.O_RDONLY | syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_CLOEXEC
 
 // openFolder opens the directory of a root.
 func openFolder(d *os.Root) (*folder, error) {
 	f, err := d.Open(".")
-	return newFolder(f), err
-}
-
-func newFolder(f *os.File) *folder {
-	d := &folder{f: f}
-	d.users.Store(1)
-	return d
-}
-
-// keep and drop count who still needs the folder; the last drop closes it.
-func (d *folder) keep() { d.users.Add(1) }
-
-func (d *folder) drop() {
-	if d.users.Add(-1) == 0 {
-		d.f.Close()
-	}
+	return newFolder(f, f), err
 }
 
 // sub opens a directory in d. path is its absolute path: os needs it on file
 // systems that do not say what an entry is.
 func (d *folder) sub(name, path string) (*folder, error) {
-	fd, err := openat(d.f, name, walkFlags|syscall.O_DIRECTORY)
+	fd, err := d.openat(name, walkFlags|syscall.O_DIRECTORY)
 	if err != nil {
 		return nil, err
 	}
-	return newFolder(os.NewFile(uintptr(fd), path)), nil
+	f := os.NewFile(uintptr(fd), path)
+	return newFolder(f, f), nil
 }
-
-// readDir reads the next entries, at most n; io.EOF at the end.
-func (d *folder) readDir(n int) ([]os.DirEntry, error) { return d.f.ReadDir(n) }
 
 // open opens a regular file in d.
 func (d *folder) open(name string) (source, error) {
-	fd, err := openat(d.f, name, walkFlags)
+	fd, err := d.openat(name, walkFlags)
 	if err != nil {
 		return source{}, err
 	}
 	var st syscall.Stat_t
-	err = syscall.Fstat(fd, &st)
+	err = syscall.Fstat(int(fd), &st)
 	if err == nil && st.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		err = ErrNotRegular
 	}
 	if err != nil {
-		syscall.Close(fd)
+		fd.Close()
 		return source{}, err
 	}
-	return source{fd: fd, size: st.Size}, nil
+	return source{stream: fd, size: st.Size}, nil
 }
 
-func openat(dir *os.File, name string, flags int) (int, error) {
+func (d *folder) openat(name string, flags int) (stream, error) {
 	for {
-		fd, err := syscall.Openat(int(dir.Fd()), name, flags, 0)
+		fd, err := syscall.Openat(int(d.at.Fd()), name, flags, 0)
 		if err != syscall.EINTR {
-			return fd, err
+			return stream(fd), err
 		}
 	}
 }
 
-// source is an open regular file. It is a bare descriptor because an os.File
-// for each of many thousand files costs more than reading them.
-type source struct {
-	fd   int
-	size int64
-}
+// stream is a bare descriptor, because an os.File for each of many thousand
+// files costs more than reading them.
+type stream int
 
-// read fills p from where the last read ended; n < len(p) only at the end of
-// the file, together with io.EOF.
-func (s source) read(p []byte) (n int, err error) {
-	for n < len(p) {
-		m, err := syscall.Read(s.fd, p[n:])
+func (s stream) Read(p []byte) (int, error) {
+	for {
+		n, err := syscall.Read(int(s), p)
 		switch {
 		case err == syscall.EINTR:
-			continue
 		case err != nil:
-			return n, fmt.Errorf("read: %w", err)
-		case m <= 0:
-			return n, io.EOF
-		}
-		if n += m; int64(n) == s.size && n < len(p) {
-			return n, io.EOF // as its size said: one system call less
+			return 0, err
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return n, nil
 		}
 	}
-	return n, nil
 }
 
-func (s source) close() { syscall.Close(s.fd) }
+func (s stream) Close() error { return syscall.Close(int(s)) }

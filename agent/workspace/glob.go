@@ -12,7 +12,7 @@ const (
 	maxAlts = 256  // alternatives after braces are multiplied out
 )
 
-// glob is a filter of a listing or a search.
+// glob is a filter of a listing or a search; the zero one lets all pass.
 type glob struct {
 	alts    []wildcard
 	byName  bool // without a slash: the last name is matched, at any depth
@@ -26,7 +26,7 @@ func (g *glob) matches(path string) bool {
 	if g.byName {
 		path = path[strings.LastIndexByte(path, '/')+1:]
 	}
-	return slices.ContainsFunc(g.alts, func(w wildcard) bool { return w.match(inRunes, path) })
+	return len(g.alts) == 0 || slices.ContainsFunc(g.alts, func(w wildcard) bool { return w.match(inRunes, path) })
 }
 
 // splitGlob cuts the directories off that a glob names literally: these were
@@ -45,25 +45,25 @@ func hasWildcard(s string) bool { return strings.ContainsAny(s, `*?[{\`) }
 
 // compileGlob reads a glob: "*", "?", "[a-z]", "{a,b}", "**" and "\" before a
 // character that is meant itself.
-func compileGlob(p string, byName bool) (*glob, error) {
+func compileGlob(p string, byName bool) (glob, error) {
+	g := glob{byName: byName, literal: !hasWildcard(p)}
 	if len(p) > maxGlob {
-		return nil, fmt.Errorf("the glob is longer than %d bytes", maxGlob)
+		return g, fmt.Errorf("the glob is longer than %d bytes", maxGlob)
 	}
 	alts, err := expandBraces(p)
-	if err != nil {
-		return nil, fmt.Errorf("glob %s: %w", show(p), err)
-	}
-	g := &glob{byName: byName, literal: !hasWildcard(p)}
 	endless := byName
 	for _, a := range alts {
-		w, err := compileWildcard(inRunes, a)
-		if err != nil {
-			return nil, fmt.Errorf("glob %s: %w", show(p), err)
+		w, bad := compileWildcard(inRunes, a)
+		if bad != nil {
+			err = bad
 		}
 		g.alts = append(g.alts, w)
 		g.dots = g.dots || strings.HasPrefix(a, ".") || strings.Contains(a, "/.")
 		g.levels = max(g.levels, strings.Count(a, "/")+1)
 		endless = endless || strings.Contains(a, "**")
+	}
+	if err != nil {
+		return g, fmt.Errorf("glob %s: %w", show(p), err)
 	}
 	if endless {
 		g.levels = 0

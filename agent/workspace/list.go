@@ -54,8 +54,7 @@ type ListEntry struct {
 func (w *Workspace) List(ctx context.Context, q ListQuery) (Listing, error) {
 	var page []found
 	total := 0
-	wq := walkQuery{path: q.Path, glob: q.Glob, depth: q.Depth, hidden: q.Hidden, ignored: q.Ignored}
-	left, err := w.walk(ctx, wq, func(f found) bool {
+	left, err := w.walk(ctx, q, func(f found) bool {
 		if total >= q.Offset && (q.Limit <= 0 || len(page) < q.Limit) {
 			f.in = nil
 			page = append(page, f)

@@ -204,7 +204,7 @@ func sameAsGit(t *testing.T, ws string) {
 	slices.Sort(want)
 	w := open(t, ws)
 	got := []string(nil)
-	_, err := w.walk(t.Context(), walkQuery{hidden: true}, func(f found) bool {
+	_, err := w.walk(t.Context(), ListQuery{Hidden: true}, func(f found) bool {
 		got = append(got, f.rel)
 		return true
 	})
@@ -350,6 +350,29 @@ func TestListIsBoundedAndCancellable(t *testing.T) {
 	cancel()
 	if _, err := w.List(ctx, ListQuery{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// A walk that has read its fill must not begin to read whole directories again.
+func TestWalkEndsAtItsLimit(t *testing.T) {
+	alone(t)
+	w := open(t, tree(t, "a/1", "a/2", "a/3", "b/1", "c"))
+	for seen, want := range map[int]int{0: 5, 3: 2, 4: 1} {
+		target, err := w.Resolve(".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := openFolder(target.root.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		k := walker{ctx: t.Context(), root: target.root, seen: maxEntries - 8 + seen}
+		k.visit = func(found) bool { got++; return true }
+		err = k.from(d, target)
+		if got != want || k.left.more != (seen > 0) || k.left.more != (err == errStop) {
+			t.Errorf("after %d entries: %d, more %v, %v", seen, got, k.left.more, err)
+		}
 	}
 }
 

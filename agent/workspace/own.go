@@ -37,15 +37,10 @@ func (w *Workspace) isOwn(names string) bool {
 
 // resolved follows the links of a path as far as it exists.
 func resolved(path string) string {
-	rest := ""
-	for p := filepath.Clean(path); ; {
-		if real, err := filepath.EvalSymlinks(p); err == nil {
-			return filepath.Join(real, rest)
-		}
-		up := filepath.Dir(p)
-		if up == p {
-			return path
-		}
-		rest, p = filepath.Join(filepath.Base(p), rest), up
+	p := pursuit{}
+	p.restart(path)
+	if err := p.run(); err != nil {
+		return path
 	}
+	return p.way[len(p.way)-1].abs
 }

@@ -57,11 +57,11 @@ type piece struct {
 //
 //	read ─ first: BOM? ─ piece: context | lines to search | context, cut line
 //	 └──────── keep from the context of the first line not searched ◄┘
-func (s *scanner) file(src source, emit func(Match) bool) (more bool, err error) {
+func (s *scanner) file(src *source, emit func(Match) bool) (more bool, err error) {
 	s.emit = emit
 	size := int(min(max(src.size+1, 512), int64(s.window)))
 	s.grow(size, 0)
-	n, err := src.read(s.buf[:size])
+	n, err := src.fill(s.buf[:size])
 	if isUTF16(s.buf[:n]) && err == io.EOF {
 		return s.utf16(s.buf[:n]), nil
 	}
@@ -86,7 +86,7 @@ func (s *scanner) file(src source, emit func(Match) bool) (more bool, err error)
 		}
 		n = s.slide(&pc)
 		var m int
-		m, err = src.read(s.buf[n:])
+		m, err = src.fill(s.buf[n:])
 		n += m
 	}
 }

@@ -25,8 +25,6 @@ type SearchQuery struct {
 	// Path is a directory or a file; empty is the workspace. Glob as in
 	// ListQuery.
 	Path, Glob string
-	// Hidden and Ignored as in ListQuery.
-	Hidden, Ignored bool
 	// Context is how many lines before and after come with a match, at most 100.
 	Context int
 	// MaxLine bounds a line's text in bytes; a longer one is clipped around the
@@ -136,7 +134,7 @@ func (s *searching) walk() {
 	defer close(s.told)
 	defer close(s.todo)
 	b, n := &batch{}, 0
-	q := walkQuery{path: s.q.Path, glob: s.q.Glob, hidden: s.q.Hidden, ignored: s.q.Ignored}
+	q := ListQuery{Path: s.q.Path, Glob: s.q.Glob}
 	s.left, s.err = s.w.walk(s.ctx, q, func(f found) bool {
 		if !f.kind.IsRegular() {
 			return true
@@ -212,7 +210,7 @@ func (s *searching) search(sc *scanner, b *batch) {
 		}
 		s.files.Add(1)
 		name := ""
-		_, err = sc.file(src, func(m Match) bool {
+		_, err = sc.file(&src, func(m Match) bool {
 			if name == "" {
 				name = f.root.name(f.rel)
 			}
@@ -220,7 +218,7 @@ func (s *searching) search(sc *scanner, b *batch) {
 			chunk = append(chunk, m)
 			return len(chunk) < chunkLines || flush()
 		})
-		src.close()
+		src.Close()
 		if err != nil {
 			s.unreadable.Add(1)
 		}

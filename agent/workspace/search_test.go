@@ -342,8 +342,8 @@ func TestScanAgainstEachLine(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []Match
-		more, err := sc.file(src, func(m Match) bool { got = append(got, m); return true })
-		src.close()
+		more, err := sc.file(&src, func(m Match) bool { got = append(got, m); return true })
+		src.Close()
 		if fold {
 			expr = "(?i)" + expr
 		}
@@ -406,14 +406,14 @@ func TestLinesBeyondTheWindow(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen := map[int]bool{}
-		_, err = sc.file(src, func(m Match) bool {
+		_, err = sc.file(&src, func(m Match) bool {
 			seen[m.Line] = true
 			if !strings.Contains(m.Text, "NEEDLE") {
 				t.Errorf("at %d: %+v", at, m)
 			}
 			return true
 		})
-		src.close()
+		src.Close()
 		if err != nil || !seen[2] || !seen[3] || len(seen) != 2 || len(sc.buf) > most {
 			t.Errorf("at %d: lines %v, buffer of %d, %v", at, seen, len(sc.buf), err)
 		}
