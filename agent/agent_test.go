@@ -143,6 +143,34 @@ func TestFindRoot(t *testing.T) {
 	}
 }
 
+// A .git that somebody else put above the working directory, as anybody can in
+// /tmp, must not make the neighbours a part of the workspace.
+func TestFindRootIgnoresForeignRepositories(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files to somebody else")
+	}
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := filepath.Join(top, "mine")
+	for _, d := range []string{mine, filepath.Join(top, ".git")} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		git, dir int
+		want     string
+	}{{0, 0, top}, {1234, 0, mine}, {1234, 1234, top}, {1234, 1235, mine}, {0, 1234, top}} {
+		os.Lchown(filepath.Join(top, ".git"), c.git, c.git)
+		os.Lchown(mine, c.dir, c.dir)
+		if got := findRoot(mine, ""); got != c.want {
+			t.Errorf("owners %d and %d: got %s, want %s", c.git, c.dir, got, c.want)
+		}
+	}
+}
+
 func TestABrokenPluginIsLeftOut(t *testing.T) {
 	a := app(t, `{"turns":[{"text":"x"}]}`, Options{Plugins: []plug.Plugin{
 		{ID: "broken", APIVersion: 1, Setup: func(context.Context, *plug.API) error { return errors.New("no luck") }},

@@ -8,7 +8,8 @@ import (
 // findRoot returns the workspace of a working directory: the repository around
 // it, that is the nearest directory at or above it with a .git in it, else the
 // directory itself. A home directory under version control, or one that holds
-// it, is nobody's workspace by accident.
+// it, is nobody's workspace by accident, and neither is a directory whose .git
+// somebody else put there.
 func findRoot(dir, home string) string {
 	if home != "" {
 		if real, err := filepath.EvalSymlinks(home); err == nil {
@@ -20,8 +21,8 @@ func findRoot(dir, home string) string {
 		start = real
 	}
 	for d := start; ; {
-		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
-			if d != start && home != "" && contains(d, home) {
+		if git, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			if d != start && (home != "" && contains(d, home) || !trustedOwner(git, start)) {
 				return start
 			}
 			return d
