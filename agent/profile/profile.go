@@ -79,6 +79,21 @@ type Choice struct {
 	Model    llm.Model
 	// Host is the server's name and port, for display.
 	Host string
+	// Redact takes the key out of a text, wherever it came from; it is never
+	// nil.
+	Redact func(string) string
+}
+
+// minSecret is the shortest key that is looked for in texts: a shorter one
+// would take ordinary words out of them.
+const minSecret = 8
+
+// Redactor takes a secret out of texts by its value.
+func Redactor(secret string) func(string) string {
+	if len(secret) < minSecret {
+		return func(s string) string { return s }
+	}
+	return func(s string) string { return strings.ReplaceAll(s, secret, "[redacted]") }
 }
 
 // Choose makes the provider of the configured endpoint. Every error says what
@@ -109,7 +124,7 @@ func (r *Registry) Choose(ctx context.Context, s Selection) (Choice, error) {
 	if err != nil {
 		return Choice{}, fmt.Errorf("create provider %s: %w", reg.ID, err)
 	}
-	return Choice{Provider: provider, Model: model(s.Config, p.Model), Host: u.Host}, nil
+	return Choice{Provider: provider, Model: model(s.Config, p.Model), Host: u.Host, Redact: Redactor(key)}, nil
 }
 
 // model says what is known about a model without asking its server.

@@ -117,3 +117,15 @@ func TestRegister(t *testing.T) {
 		t.Error("chosen without a provider")
 	}
 }
+
+func TestRedactor(t *testing.T) {
+	for _, c := range []struct{ secret, text, want string }{
+		{"sk-12345678", "a sk-12345678 b sk-12345678", "a [redacted] b [redacted]"},
+		{"", "nothing", "nothing"},
+		{"the", "the word", "the word"},
+	} {
+		if got := Redactor(c.secret)(c.text); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.secret, got, c.want)
+		}
+	}
+}

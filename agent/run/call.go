@@ -62,7 +62,7 @@ func (l *loop) begin(c llm.ToolCall) *work {
 		w.progress = newProgress(c.ID, l.emit, l.o.Now)
 		w.call = plug.Call{
 			SessionID: l.in.SessionID, CallID: c.ID, Args: args, Files: l.o.Files, Exec: l.o.Exec,
-			Progress: w.progress.add,
+			Progress: func(text string) { w.progress.add(l.o.Redact(text)) },
 		}
 		err = l.prepare(w)
 	}
@@ -189,12 +189,27 @@ func (l *loop) end(w *work) done {
 		note := llm.Part{Type: llm.PartText, Text: "[" + strings.Join(w.notes, "; ") + "]"}
 		r.Parts = append(r.Parts[:len(r.Parts):len(r.Parts)], note)
 	}
-	r = bound(r, resultChars(l.o.Model.ContextWindow))
+	r = bound(l.redact(r), resultChars(l.o.Model.ContextWindow))
 	l.emit(plug.ToolCompleted{
 		ID: w.ID, Name: clip(w.Name, 80), IsError: r.IsError, DurationMs: l.o.Now().Sub(w.started).Milliseconds(),
 		Preview: clip(r.PlainText(), previewChars), Summary: r.Summary, Result: &r,
 	})
 	return done{result: r, denied: w.denied}
+}
+
+// redact takes the key out of a result: the model does not need it, and a
+// stored key is a lost one.
+func (l *loop) redact(r plug.Result) plug.Result {
+	parts := make([]llm.Part, len(r.Parts))
+	for i, p := range r.Parts {
+		p.Text = l.o.Redact(p.Text)
+		if len(p.Block) > 0 {
+			p.Block = json.RawMessage(l.o.Redact(string(p.Block)))
+		}
+		parts[i] = p
+	}
+	r.Parts, r.Summary = parts, l.o.Redact(r.Summary)
+	return r
 }
 
 func (l *loop) execute(w *work) plug.Result {

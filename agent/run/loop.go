@@ -47,6 +47,9 @@ func newLoop(ctx context.Context, o Options, in Input) (*loop, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Redact == nil {
+		o.Redact = func(s string) string { return s }
+	}
 	if in.RunID == "" {
 		in.RunID = NewID()
 	}

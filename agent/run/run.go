@@ -37,6 +37,9 @@ type Options struct {
 	Files  *plug.Files
 	Exec   *plug.Exec
 	Limits Limits
+	// Redact takes the provider's key out of what tools print; nil: there is
+	// none.
+	Redact func(string) string
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }

@@ -409,6 +409,41 @@ func TestC055DoomLoop(t *testing.T) {
 	}
 }
 
+// C055 once more: what takes another time each time is the same all the same.
+func TestC055DoomLoopWithVaryingDurations(t *testing.T) {
+	n := 0
+	test := newToy("test", plug.EffectProcess, func(context.Context, *plug.Call) (plug.Result, error) {
+		n++
+		return plug.Error("--- FAIL: TestTotal (0.%02ds)\nFAIL ledger/tax %d.%ds\nexit 1 · %d ms", n, n%3, n, 100*n), nil
+	})
+	p := &fake{answers: []answerFunc{says("", call("x", "test", `{}`))}}
+	b := newBench(t, p, all, nil, test)
+	if out := b.run(context.Background(), "go"); out.Code != llm.CauseDoomLoop || n != 5 {
+		t.Errorf("got %+v after %d calls", out, n)
+	}
+}
+
+func TestWithoutDurations(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                      "",
+		"nothing here 12":       "nothing here 12",
+		"ok ledger 0.41s":       "ok ledger #s",
+		"exit 1 · 2.1 s":        "exit 1 · #s",
+		"(120 ms) and 1m3.5s.":  "(#s) and #s.",
+		"10 million, 3 houses":  "10 million, 3 houses",
+		"5 sheep, v2s, 12s3x":   "5 sheep, v2s, 12s3x",
+		"line 10: 3 more":       "line 10: 3 more",
+		"7µs 8ns":               "#s #s",
+		"0.5":                   "0.5",
+		"progress 10% then 20%": "progress 10% then 20%",
+		"3.s":                   "3.s",
+	} {
+		if got := withoutDurations(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestPollingIsNoDoomLoop(t *testing.T) {
 	poll := newToy("poll", plug.EffectRead, ok("not yet"))
 	poll.spec.Polling = true
@@ -700,6 +735,25 @@ func TestResultsAreBounded(t *testing.T) {
 		}
 		if r := b.results()[0]; !strings.Contains(r, "END") || strings.Contains(r, "\xff") {
 			t.Errorf("window %d: the tail is not kept, or not valid", c.window)
+		}
+	}
+}
+
+func TestTheKeyIsTakenOutOfResults(t *testing.T) {
+	leak := newToy("leak", plug.EffectProcess, func(_ context.Context, c *plug.Call) (plug.Result, error) {
+		c.Progress("KEY=sk-secret-1")
+		return plug.Text("KEY=sk-secret-1").WithSummary("sk-secret-1").WithBlock(plug.Block{Kind: plug.BlockTerminal, Output: "sk-secret-1"}), nil
+	})
+	p := &fake{answers: []answerFunc{says("", call("1", "leak", `{}`)), says("done")}}
+	b := newBench(t, p, all, nil, leak)
+	b.o.Redact = func(s string) string { return strings.ReplaceAll(s, "sk-secret-1", "[redacted]") }
+	b.run(context.Background(), "go")
+	if got := fmt.Sprintf("%s %s", b.history()[2].Parts[0].Text, b.history()[2].Parts[1].Block); strings.Contains(got, "secret") || strings.Count(got, "[redacted]") != 2 {
+		t.Errorf("history: %s", got)
+	}
+	for _, e := range b.events {
+		if line, _ := json.Marshal(e); strings.Contains(string(line), "secret") {
+			t.Errorf("event: %s", line)
 		}
 	}
 }
