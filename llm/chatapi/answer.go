@@ -10,7 +10,7 @@ import (
 
 const (
 	// maxText bounds the visible text of an answer, in bytes.
-	maxText = 64 << 20
+	maxText = 16 << 20
 	// maxReasoning bounds the reasoning of an answer, in bytes.
 	maxReasoning = 16 << 20
 )
