@@ -14,15 +14,18 @@ func guards() []guard {
 		shell  = "start-up file of a shell"
 		start  = "start-up file of an editor or a debugger"
 		tool   = "settings of a program in the home directory that hold keys or name programs"
+		enter  = "run by direnv or mise on entering the directory"
 		hooks  = "programs that git hooks run"
 	)
 	return []guard{
 		{".git", git}, {"git~1", git}, {".gitconfig", tool}, {".config/git", tool},
 		{".husky", hooks}, {".githooks", hooks}, {".pre-commit-config.y*", hooks}, {"lefthook.y*", hooks},
 
-		{".envrc", "run by direnv on entering the directory"},
-		{".vscode", editor}, {".idea", editor}, {".fleet", editor}, {".zed", editor}, {".devcontainer", editor}, {".devcontainer.json", editor},
+		{".envrc", enter}, {".mise.*", enter}, {"mise.toml", enter}, {"mise/config.toml", enter}, {"mise.local.toml", enter}, {".mise", enter}, {".config/mise", enter},
+		{".vscode", editor}, {".idea", editor}, {".fleet", editor}, {".zed", editor}, {".helix", editor}, {".devcontainer", editor}, {".devcontainer.json", editor},
 		{".alisio", agent}, {".config/alisio", agent}, {".agents", agent}, {".claude", agent}, {".cursor", agent}, {".mcp.json", agent},
+		{".codex", agent}, {".gemini", agent}, {".qwen", agent}, {".windsurf", agent}, {".kiro", agent}, {".roo", agent}, {".continue", agent},
+		{".opencode", agent}, {"opencode.json*", agent}, {".config/opencode", agent}, {".crush.json", agent}, {"crush.json", agent}, {".aider.conf.y*", agent},
 
 		{".github/workflows", ci}, {".github/actions", ci}, {".gitlab-ci.y*", ci}, {".gitlab/ci", ci}, {".circleci", ci},
 		{"azure-pipelines.y*", ci}, {".azure-pipelines", ci}, {"jenkinsfile*", ci}, {".travis.y*", ci}, {".ci", ci},
@@ -37,7 +40,8 @@ func guards() []guard {
 		{".config/fish", shell}, {".config/autostart", shell}, {".config/systemd", shell}, {".config/environment.d", shell},
 		{"library/launchagents", shell}, {"microsoft.powershell_profile.ps1", shell}, {"profile.ps1", shell},
 
-		{".vimrc", start}, {".gvimrc", start}, {".exrc", start}, {".nvimrc", start}, {".vim", start}, {".config/nvim", start},
+		{".vimrc*", start}, {".gvimrc", start}, {".lvimrc", start}, {".local.vimrc", start}, {".exrc", start}, {".nvimrc", start}, {".nvim.lua", start},
+		{"_vimrc", start}, {"_gvimrc", start}, {"_exrc", start}, {".vim", start}, {"vimfiles", start}, {".config/nvim", start},
 		{".emacs", start}, {".emacs.d", start}, {".config/emacs", start}, {".dir-locals*", start}, {".nanorc", start}, {".gdbinit", start}, {".lldbinit", start},
 
 		{".netrc", tool}, {"_netrc", tool}, {".npmrc", tool}, {".yarnrc*", tool}, {".pypirc", tool}, {".ssh", tool}, {".gnupg", tool},
