@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 
+	"alisio/agent/text"
 	"alisio/plug"
 )
 
@@ -54,6 +56,8 @@ func (writeFile) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
 		return plug.Plan{}, err
 	case !t.Inside:
 		return outsidePlan(t), nil
+	case !t.Exists && namesDirectory(a.Path):
+		return plug.Plan{}, fmt.Errorf("the path of %s ends in a slash, so it is that of a directory: leave the slash out, or give the file's name after it", t.Name)
 	case !t.Exists && hash != "":
 		return plug.Plan{}, fmt.Errorf("%w; to create it set expectedHash to null", missing(ctx, c, t))
 	case !t.Exists:
@@ -70,6 +74,14 @@ func (writeFile) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
 		return plug.Plan{}, err
 	}
 	return a.change(old, true).plan(t, hash)
+}
+
+// namesDirectory reports whether a path could mean nothing but a directory. The
+// plan's path no longer tells: nothing stands there, and it has no slash.
+func namesDirectory(path string) bool {
+	name, _, _ := text.UnquoteName(path)
+	_, last := filepath.Split(name)
+	return last == "" || last == "."
 }
 
 // Execute writes the file whose hash was planned, over the one whose hash was

@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -54,6 +56,22 @@ func TestWriteFileWantsTheRightHash(t *testing.T) {
 	if got := b.get("f"); got != "old\n" {
 		t.Errorf("got %q", got)
 	}
+}
+
+// A path that ends in a slash is that of a directory: no file is made of it.
+func TestWriteFileTakesNoSlash(t *testing.T) {
+	b := newBench(t)
+	b.put("dir/x", "")
+	for _, path := range []string{"a/", "a//", "a/.", "./a/./", "dir/b/", `"a/"`, filepath.Join(b.root, "a") + "/"} {
+		wantIn(t, b.fails(writeFile{}, args{"path": path, "content": "x"}), "ends in a slash")
+	}
+	wantIn(t, b.fails(writeFile{}, args{"path": "dir/", "content": "x"}), "dir is a directory")
+	for _, name := range []string{"a", "dir/b"} {
+		if _, err := os.Lstat(filepath.Join(b.root, name)); err == nil {
+			t.Errorf("%s was made", name)
+		}
+	}
+	b.ok(writeFile{}, args{"path": "a/b.", "content": "x"})
 }
 
 func TestWriteFileKeepsTheForm(t *testing.T) {
