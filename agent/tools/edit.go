@@ -2,6 +2,7 @@ package tools
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,6 +26,10 @@ const (
 //
 //	file → text → LF copy → places → back to the text → line ends → file
 func edit(old []byte, a editArgs) (change, error) {
+	head := old[:min(len(old), headSize)] // as read_file decides
+	if kind := cmp.Or(imageType(head), binaryKind(head)); kind != "" {
+		return change{}, fmt.Errorf("the file is binary (%s, %s), not text; use a program", kind, bytesText(int64(len(old))))
+	}
 	text, e, lossless := decode(old)
 	if !lossless {
 		return change{}, fmt.Errorf("the file is marked as %s, but parts of it are not valid, and an edit would change these too; use a program", e)

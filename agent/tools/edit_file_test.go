@@ -108,6 +108,22 @@ func TestC057TwoEncodings(t *testing.T) {
 	wantIn(t, b.refused("\xff\xfe\x3d\xd8a\x00", "a", "b"), "UTF-16 LE", "not valid")
 }
 
+// What read_file does not show can not be edited either.
+func TestEditRefusesBinaryFiles(t *testing.T) {
+	b := newBench(t)
+	for content, kind := range map[string]string{
+		"a\x00b\x00": "binary data", "\x00a\x00b": "binary data", "\x7fELF\x02\x01\x01ab": "ELF executable",
+		"\x89PNG\r\n\x1a\nab": "image/png", "GIF89a ab": "image/gif", "%PDF-1.7\nab\n": "PDF document",
+		"\xff\xfe\x00\x00a\x00\x00\x00b\x00\x00\x00": "UTF-32 text", "\x00\x00\xfe\xff\x00\x00\x00a\x00\x00\x00b": "UTF-32 text",
+	} {
+		wantIn(t, b.refused(content, "a", "c"), "edit f: the file is binary ("+kind+", ", "not text")
+	}
+	late := strings.Repeat("text\n", headSize) + "\x00a" // shown by read_file, too
+	if got := b.edited(late, "a", "b"); got != strings.TrimSuffix(late, "a")+"b" {
+		t.Errorf("a NUL far below: got %d bytes", len(got))
+	}
+}
+
 // Symptom: LF text goes into a CRLF file: mixed ends, an extra blank line.
 // Trigger: a\r\nb\r\nc\r\n; b\n becomes B1\nB2\n.
 func TestC059CRLFStaysCRLF(t *testing.T) {

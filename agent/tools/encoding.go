@@ -48,9 +48,16 @@ func (e encoding) bom() string {
 	return ""
 }
 
+// utf32LE is the byte order mark of UTF-32, which begins with that of UTF-16 LE.
+// No text in UTF-16 begins with a NUL, so that the two can be told apart.
+const utf32LE = "\xff\xfe\x00\x00"
+
 // markedEncoding tells the encoding by the byte order mark; without one it is
 // utf8Text, which has to be checked still.
 func markedEncoding(data []byte) encoding {
+	if bytes.HasPrefix(data, []byte(utf32LE)) {
+		return utf8Text
+	}
 	for _, e := range []encoding{utf8BOM, utf16LE, utf16BE} {
 		if bytes.HasPrefix(data, []byte(e.bom())) {
 			return e

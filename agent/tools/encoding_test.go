@@ -22,6 +22,8 @@ func TestDecode(t *testing.T) {
 		{"\xff\xfe\x3d\xd8", "\uFFFD", utf16LE, false},
 		{"\xff\xfea", "\uFFFD", utf16LE, false},
 		{"\xff\xfe\xfd\xff", "\uFFFD", utf16LE, true},
+		{"\xff\xfe", "", utf16LE, true},
+		{"\xff\xfe\x00\x00a\x00\x00\x00", "\xff\xfe\x00\x00a\x00\x00\x00", otherText, true},
 		{"\x93\xfa", "\x93\xfa", otherText, true},
 	} {
 		text, e, lossless := decode([]byte(c.in))

@@ -40,7 +40,7 @@ func binaryKind(head []byte) string {
 		{"\xfd7zXZ\x00", "xz data"}, {"\x28\xb5\x2f\xfd", "zstd data"}, {"7z\xbc\xaf\x27\x1c", "7z archive"},
 		{"Rar!\x1a\x07", "rar archive"}, {"\x7fELF", "ELF executable"}, {"SQLite format 3\x00", "sqlite database"},
 		{"\x00asm", "WebAssembly module"}, {"\xca\xfe\xba\xbe", "Java class or Mach-O binary"},
-		{"\xcf\xfa\xed\xfe", "Mach-O executable"}, {"\xff\xfe\x00\x00", "UTF-32 text"}, {"\x00\x00\xfe\xff", "UTF-32 text"},
+		{"\xcf\xfa\xed\xfe", "Mach-O executable"}, {utf32LE, "UTF-32 text"}, {"\x00\x00\xfe\xff", "UTF-32 text"},
 	} {
 		if bytes.HasPrefix(head, []byte(m[0])) {
 			return m[1]
