@@ -17,17 +17,22 @@ const maxPattern = 16 << 10 // bytes
 type pattern struct {
 	re *regexp.Regexp
 	// lits: every line that matches contains one; empty: any line may match.
-	lits [][]byte
-	rare []int // of each literal, where its rarest byte stands
+	lits []literal
 	// also: and one of these, if there are any.
 	also [][]byte
-	// exact: a line that contains a literal matches, the expression is not asked.
+	// exact: a line that contains the literal matches, the expression is not asked.
 	exact bool
 	// fold: the literals are lower case and are looked for in lower-cased text.
 	fold bool
 	// narrow: in text that is not ASCII other characters may be of the same
 	// letter (the Kelvin sign is a k): literals are of no use there.
 	narrow bool
+}
+
+// literal is a string to look for. rare is where its rarest byte stands.
+type literal struct {
+	text []byte
+	rare int
 }
 
 // compilePattern reads a pattern. A pattern that only a line end could match is
@@ -51,75 +56,78 @@ func compilePattern(text string, literal, ignoreCase bool) (*pattern, error) {
 		return nil, fmt.Errorf("pattern %s: %w", show(text), err)
 	}
 	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err == nil && has(tree, func(re *syntax.Regexp) bool { return slices.Contains(re.Rune, '\n') }) {
+		err = errors.New("holds a line end, but lines are searched one by one")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("pattern %s: %w", show(text), err)
 	}
-	if hasLineEnd(tree) {
-		return nil, fmt.Errorf("pattern %s: holds a line end, but lines are searched one by one", show(text))
-	}
 	p := &pattern{re: re}
-	p.use(shapeOf(tree.Simplify()))
+	p.prefilter(tree.Simplify())
 	return p, nil
 }
 
-func hasLineEnd(re *syntax.Regexp) bool {
-	if re.Op == syntax.OpLiteral && slices.Contains(re.Rune, '\n') {
-		return true
-	}
-	return slices.ContainsFunc(re.Sub, hasLineEnd)
+// has tells whether a literal of an expression is as asked.
+func has(re *syntax.Regexp, asked func(*syntax.Regexp) bool) bool {
+	return re.Op == syntax.OpLiteral && asked(re) ||
+		slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return has(sub, asked) })
 }
 
-// use takes literals over if they help.
-func (p *pattern) use(s shape) {
-	if !s.also.fold && s.also.score() > 0 {
-		for _, l := range s.also.list {
+// prefilter finds out what lines that match contain.
+func (p *pattern) prefilter(tree *syntax.Regexp) {
+	p.fold = has(tree, func(re *syntax.Regexp) bool { return re.Flags&syntax.FoldCase != 0 })
+	s := shapeOf(tree, p.fold)
+	if score(s.lits) == 0 {
+		return
+	}
+	slices.Sort(s.lits)
+	for _, l := range slices.Compact(s.lits) {
+		lit := literal{text: []byte(l)}
+		for i := range len(l) {
+			if rarity(l[i]) > rarity(l[lit.rare]) {
+				lit.rare = i
+			}
+		}
+		p.lits = append(p.lits, lit)
+		p.narrow = p.narrow || p.fold && strings.ContainsFunc(l, func(r rune) bool { return r >= 0x80 || r == 'k' || r == 's' })
+	}
+	// A carriage return may be of a line's end, which is not searched.
+	p.exact = tree.Op == syntax.OpLiteral && !slices.Contains(tree.Rune, '\r')
+	if !p.fold {
+		for _, l := range s.also {
 			p.also = append(p.also, []byte(l))
 		}
 	}
-	set := s.need()
-	if len(set.list) == 0 || slices.Contains(set.list, "") {
-		return
-	}
-	slices.Sort(set.list)
-	// A carriage return may be a line's end, which is not searched.
-	noReturn := !slices.ContainsFunc(set.list, func(l string) bool { return strings.Contains(l, "\r") })
-	p.exact, p.fold = s.whole && !set.mixed && noReturn, set.fold
-	for _, s := range slices.Compact(set.list) {
-		p.lits = append(p.lits, []byte(s))
-		at := 0
-		for i := range len(s) {
-			if rarity(s[i]) > rarity(s[at]) {
-				at = i
-			}
-		}
-		p.rare = append(p.rare, at)
-		ascii := strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0
-		p.narrow = p.narrow || set.fold && (!ascii || strings.ContainsAny(s, "ks"))
-	}
 }
 
-// find looks for literal i in text from a position on; -1 when there is none. It
-// stops at each of its rarest byte, where bytes.Index would at each of its first:
-// up to twenty times faster.
-func (p *pattern) find(text []byte, i, from int) int {
-	l, at := p.lits[i], p.rare[i]
-	for from+len(l) <= len(text) {
-		j := bytes.IndexByte(text[from+at:len(text)-len(l)+at+1], l[at])
-		if j < 0 {
-			return -1
+// find looks for the literal in text from a position on; len(text) when there is
+// none. It stops at each of its rarest byte, where bytes.Index would at each of
+// its first: up to twenty times faster.
+func (l literal) find(text []byte, from int) int {
+	for from+len(l.text) <= len(text) {
+		i := bytes.IndexByte(text[from+l.rare:len(text)-len(l.text)+l.rare+1], l.text[l.rare])
+		if i < 0 {
+			break
 		}
-		from += j
-		if bytes.Equal(text[from:from+len(l)], l) {
+		from += i
+		if bytes.Equal(text[from:from+len(l.text)], l.text) {
 			return from
 		}
 		from++
 	}
-	return -1
+	return len(text)
 }
 
-// may tells whether a line holds what else it must.
-func (p *pattern) may(line []byte) bool {
-	return len(p.also) == 0 || slices.ContainsFunc(p.also, func(l []byte) bool { return bytes.Contains(line, l) })
+// match finds a match in a line without its end.
+func (p *pattern) match(line []byte) (lo, hi int, ok bool) {
+	if len(p.also) > 0 && !slices.ContainsFunc(p.also, func(l []byte) bool { return bytes.Contains(line, l) }) {
+		return 0, 0, false
+	}
+	loc := p.re.FindIndex(line)
+	if loc == nil {
+		return 0, 0, false
+	}
+	return loc[0], loc[1], true
 }
 
 // lower writes text with A–Z as a–z to dst, which is as long, and tells whether

@@ -37,7 +37,7 @@ type scanner struct {
 	most    int    // bytes that the window may grow to
 	buf     []byte // grows to the largest window
 	low     []byte // lower-cased text
-	next    []int  // of each literal, where it stands next; -1 for nowhere
+	next    []int  // of each literal, where it stands next; up to there it is nowhere
 
 	emit func(Match) bool
 }
@@ -52,18 +52,19 @@ type piece struct {
 	binary     bool // a NUL stands at the start of the file
 }
 
-// file searches an open file and tells whether to go on. Text goes through in
+// file searches an open file until emit returns false. Text goes through in
 // windows that end at line ends:
 //
 //	read ─ first: BOM? ─ piece: context | lines to search | context, cut line
 //	 └──────── keep from the context of the first line not searched ◄┘
-func (s *scanner) file(src *source, emit func(Match) bool) (more bool, err error) {
+func (s *scanner) file(src *source, emit func(Match) bool) error {
 	s.emit = emit
 	size := int(min(max(src.size+1, 512), int64(s.window)))
 	s.grow(size, 0)
 	n, err := src.fill(s.buf[:size])
 	if isUTF16(s.buf[:n]) && err == io.EOF {
-		return s.utf16(s.buf[:n]), nil
+		s.utf16(s.buf[:n])
+		return nil
 	}
 	if bytes.HasPrefix(s.buf[:n], []byte("\ufeff")) {
 		n = copy(s.buf, s.buf[3:n])
@@ -72,17 +73,12 @@ func (s *scanner) file(src *source, emit func(Match) bool) (more bool, err error
 	for {
 		end := err == io.EOF
 		if err != nil && !end {
-			return true, err
+			return err
 		}
 		pc.text = s.buf[:n]
 		pc.bound(s.context, end, len(s.buf) >= s.most)
-		if pc.upto > pc.from {
-			if more, over := s.search(&pc); !more || over {
-				return more, nil
-			}
-		}
-		if end {
-			return true, nil
+		if s.search(&pc) || end {
+			return nil
 		}
 		n = s.slide(&pc)
 		var m int
@@ -93,30 +89,29 @@ func (s *scanner) file(src *source, emit func(Match) bool) (more bool, err error
 
 // bound finds where the lines end that can be searched with what is there.
 func (p *piece) bound(context int, end, full bool) {
-	p.upto = len(p.text)
-	p.cut = false
+	p.upto, p.cut = len(p.text), false
 	if end {
 		return
 	}
-	p.upto = bytes.LastIndexByte(p.text, '\n') + 1
-	// The lines after the last one searched must be there, too.
-	for range context {
-		p.upto = bytes.LastIndexByte(p.text[:max(p.upto-1, 0)], '\n') + 1
-	}
-	if p.upto <= p.from && full {
+	// Not the last line, which goes on, nor those that must be there after it.
+	p.upto = max(p.from, back(p.text, len(p.text)+1, 1+context))
+	if p.upto == p.from && full {
 		p.upto, p.cut = len(p.text), true
-	} else if p.upto < p.from {
-		p.upto = p.from
 	}
+}
+
+// back is the start of the line that is so many lines before the one at at.
+func back(text []byte, at, lines int) int {
+	for range lines {
+		at = bytes.LastIndexByte(text[:max(at-1, 0)], '\n') + 1
+	}
+	return at
 }
 
 // slide moves what is still needed to the front of the buffer, makes room and
 // tells how much there is.
 func (s *scanner) slide(pc *piece) int {
-	keep := pc.upto
-	for range s.context {
-		keep = bytes.LastIndexByte(pc.text[:max(keep-1, 0)], '\n') + 1
-	}
+	keep := back(pc.text, pc.upto, s.context)
 	if pc.cut {
 		keep = max(0, len(pc.text)-s.most/overlapFactor)
 		pc.upto = keep
@@ -141,114 +136,89 @@ func (s *scanner) grow(size, keep int) {
 	}
 }
 
-// search reports the matching lines of a piece. over: the file is done with,
-// because it is binary.
-func (s *scanner) search(pc *piece) (more, over bool) {
-	hay := pc.text[:pc.upto]
-	lits := len(s.p.lits) > 0
-	if lits && s.p.fold {
-		if len(s.low) < len(hay) {
-			s.low = make([]byte, max(len(hay), len(s.buf)))
-		}
-		ascii := lower(s.low[:len(hay)], hay)
-		lits = ascii || !s.p.narrow
-		hay = s.low[:len(hay)]
-	}
-	s.next = s.next[:0]
-	counted, text := pc.from, false
-	line := pc.line
-	for at := pc.from; at < pc.upto; {
-		hit, start := -1, at
+// search reports the matching lines of a piece. done: no more of the file is
+// wanted.
+func (s *scanner) search(pc *piece) (done bool) {
+	hay, lits := s.hay(pc)
+	line, counted := pc.line, pc.from
+	text := false
+	for at, end := pc.from, 0; at < pc.upto; at = end + 1 {
+		hit, start := 0, at
 		if lits {
-			if hit = s.nearest(hay, at); hit < 0 {
-				break
+			if hit = s.nearest(hay, at); hit == len(hay) {
+				return false
 			}
-			start = bytes.LastIndexByte(pc.text[at:hit], '\n') + 1 + at
+			start += bytes.LastIndexByte(pc.text[at:hit], '\n') + 1
 		}
-		end := pc.upto
+		end = pc.upto
 		if i := bytes.IndexByte(pc.text[start:end], '\n'); i >= 0 {
 			end = start + i
 		}
-		next := end + 1
-		lo, hi, ok := s.match(pc.text[start:end], hit-start, lits)
-		if !ok {
-			at = next
+		lo, hi, ok := hit-start, hit-start, true
+		if lits && s.p.exact {
+			hi = min(hi+len(s.p.lits[0].text), end-start)
+		} else if lo, hi, ok = s.p.match(bytes.TrimSuffix(pc.text[start:end], []byte{'\r'})); !ok {
 			continue
 		}
 		// Looked at only where it matters: a file without a match is none.
-		text = text || !pc.binary && bytes.IndexByte(pc.text, 0) < 0
-		if !text {
-			return s.emit(Match{Binary: true}), true
+		if text = text || !pc.binary && bytes.IndexByte(pc.text, 0) < 0; !text {
+			s.emit(Match{Binary: true})
+			return true
 		}
 		line += bytes.Count(pc.text[counted:start], []byte{'\n'})
 		counted = start
 		if !s.report(pc, start, end, start+lo, start+hi, line) {
-			return false, true
+			return true
 		}
-		at = next
 	}
-	return true, false
+	return false
 }
 
-// nearest finds the first literal from a position on.
-func (s *scanner) nearest(hay []byte, at int) int {
-	if len(s.next) == 0 {
-		for i := range s.p.lits {
-			s.next = append(s.next, s.p.find(hay, i, at))
-		}
+// hay is the text that literals are looked for in, and whether they can be.
+func (s *scanner) hay(pc *piece) ([]byte, bool) {
+	hay := pc.text[:pc.upto]
+	s.next = append(s.next[:0], make([]int, len(s.p.lits))...)
+	if len(s.p.lits) == 0 || !s.p.fold {
+		return hay, len(s.p.lits) > 0
 	}
-	first := -1
-	for i, n := range s.next {
-		if n >= 0 && n < at {
-			n = s.p.find(hay, i, at)
-			s.next[i] = n
+	if len(s.low) < len(hay) {
+		s.low = make([]byte, max(len(hay), len(s.buf)))
+	}
+	ascii := lower(s.low[:len(hay)], hay)
+	return s.low[:len(hay)], ascii || !s.p.narrow
+}
+
+// nearest finds the first literal from a position on, or the end of the text.
+func (s *scanner) nearest(hay []byte, at int) int {
+	first := len(hay)
+	for i, l := range s.p.lits {
+		if s.next[i] <= at {
+			s.next[i] = l.find(hay, at)
 		}
-		if n >= 0 && (first < 0 || n < first) {
-			first = n
-		}
+		first = min(first, s.next[i])
 	}
 	return first
 }
 
-// match looks at one line. hit is where a literal stands in it.
-func (s *scanner) match(line []byte, hit int, lits bool) (lo, hi int, ok bool) {
-	if lits && s.p.exact {
-		return hit, min(hit+len(s.p.lits[0]), len(line)), true
-	}
-	if len(line) > 0 && line[len(line)-1] == '\r' {
-		line = line[:len(line)-1]
-	}
-	if !s.p.may(line) {
-		return 0, 0, false
-	}
-	loc := s.p.re.FindIndex(line)
-	if loc == nil {
-		return 0, 0, false
-	}
-	return loc[0], loc[1], true
-}
-
-// report hands out the line text[start:end] with a match at lo.
+// report hands out the line text[start:end] with a match at [lo, hi).
 func (s *scanner) report(pc *piece, start, end, lo, hi, line int) bool {
 	m := Match{Line: line}
 	m.Text, m.Clipped = s.show(pc.text[start:end], lo-start, hi-start)
 	m.Clipped = m.Clipped || pc.cut
-	for i, at := 0, start; i < s.context && at > 0; i++ {
-		prev := bytes.LastIndexByte(pc.text[:at-1], '\n') + 1
-		t, _ := s.show(pc.text[prev:at-1], 0, 0)
-		m.Before = append([]string{t}, m.Before...)
-		at = prev
-	}
-	for i, at := 0, end+1; i < s.context && at < len(pc.text); i++ {
-		n := bytes.IndexByte(pc.text[at:], '\n')
-		if n < 0 {
-			n = len(pc.text) - at
-		}
-		t, _ := s.show(pc.text[at:at+n], 0, 0)
-		m.After = append(m.After, t)
-		at += n + 1
-	}
+	m.Before = s.lines(pc.text[back(pc.text, start, s.context):start])
+	m.After = s.lines(pc.text[min(end+1, len(pc.text)):])
 	return s.emit(m)
+}
+
+// lines are the first lines of text, as many as come with a match.
+func (s *scanner) lines(text []byte) (out []string) {
+	for len(text) > 0 && len(out) < s.context {
+		var line []byte
+		line, text, _ = bytes.Cut(text, []byte{'\n'})
+		shown, _ := s.show(line, 0, 0)
+		out = append(out, shown)
+	}
+	return out
 }
 
 // show makes a line plain, clipped around the match [lo, hi) at rune borders.
@@ -275,7 +245,7 @@ func isUTF16(b []byte) bool {
 }
 
 // utf16 searches a whole file in UTF-16, which its byte-order mark told.
-func (s *scanner) utf16(b []byte) bool {
+func (s *scanner) utf16(b []byte) {
 	order := binary.ByteOrder(binary.LittleEndian)
 	if b[0] == 0xfe {
 		order = binary.BigEndian
@@ -285,6 +255,5 @@ func (s *scanner) utf16(b []byte) bool {
 		units = append(units, order.Uint16(b[i:]))
 	}
 	t := []byte(string(utf16.Decode(units)))
-	more, _ := s.search(&piece{text: t, upto: len(t), line: 1})
-	return more
+	s.search(&piece{text: t, upto: len(t), line: 1})
 }

@@ -91,20 +91,18 @@ func (w *Workspace) Search(ctx context.Context, q SearchQuery, onMatch func(Matc
 	stopped := !s.tell(onMatch)
 	cancel()
 	s.wg.Wait()
-	st := SearchStats{
-		Files: int(s.files.Load()), IgnoredCount: s.left.ignored, HiddenCount: s.left.hidden,
-		Unreadable: int(s.unreadable.Load()) + s.left.unreadable, More: s.left.more, Stopped: stopped,
-	}
-	if stopped {
-		return st, nil
-	}
 	if err = ctx.Err(); err == nil {
 		err = s.err
 	}
-	if err != nil {
-		return st, fmt.Errorf("search text: %w", err)
+	if err != nil && !stopped {
+		err = fmt.Errorf("search text: %w", err)
+	} else {
+		err = nil
 	}
-	return st, nil
+	return SearchStats{
+		Files: int(s.files.Load()), IgnoredCount: s.left.ignored, HiddenCount: s.left.hidden,
+		Unreadable: int(s.unreadable.Load()) + s.left.unreadable, More: s.left.more, Stopped: stopped,
+	}, err
 }
 
 // searching is one call of Search.
@@ -198,11 +196,10 @@ func (s *searching) search(sc *scanner, b *batch) {
 			return false
 		}
 	}
-	for i := range b.files {
+	for _, f := range b.files {
 		if s.ctx.Err() != nil {
 			return
 		}
-		f := &b.files[i]
 		src, err := f.in.open(f.name)
 		if err != nil {
 			s.unreadable.Add(1)
@@ -210,7 +207,7 @@ func (s *searching) search(sc *scanner, b *batch) {
 		}
 		s.files.Add(1)
 		name := ""
-		_, err = sc.file(&src, func(m Match) bool {
+		err = sc.file(&src, func(m Match) bool {
 			if name == "" {
 				name = f.root.name(f.rel)
 			}
@@ -223,22 +220,14 @@ func (s *searching) search(sc *scanner, b *batch) {
 			s.unreadable.Add(1)
 		}
 	}
-	if len(chunk) > 0 {
-		flush()
-	}
+	flush()
 }
 
-// tell hands all matches to the caller, in order, until it has enough.
+// tell hands all matches to the caller, in order, and tells whether it wanted
+// them all. Each batch is closed by a worker, at once when ctx is done.
 func (s *searching) tell(onMatch func(Match) bool) bool {
 	for b := range s.told {
-		for {
-			chunk, ok, done := b.next(s.ctx)
-			if done {
-				return true
-			}
-			if !ok {
-				break
-			}
+		for chunk := range b.out {
 			for _, m := range chunk {
 				if !onMatch(m) {
 					return false
@@ -247,15 +236,4 @@ func (s *searching) tell(onMatch func(Match) bool) bool {
 		}
 	}
 	return true
-}
-
-// next waits for more matches of a batch. ok is false when there are no more,
-// done when the search was cancelled.
-func (b *batch) next(ctx context.Context) (chunk []Match, ok, done bool) {
-	select {
-	case chunk, ok = <-b.out:
-		return chunk, ok, false
-	case <-ctx.Done():
-		return nil, false, true
-	}
 }

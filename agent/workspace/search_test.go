@@ -142,6 +142,17 @@ func TestSearchContext(t *testing.T) {
 	}
 }
 
+// In UTF-8 a file may be longer than it was, and than any buffer.
+func TestSearchUTF16ThatGrows(t *testing.T) {
+	alone(t)
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "f"), "\xff\xfe"+strings.Repeat("\x16\x4e", 3000)+"T\x00o\x00")
+	w := open(t, dir)
+	if ms, _ := search(t, w, SearchQuery{Pattern: "to", IgnoreCase: true, MaxLine: 10}); len(ms) != 1 || !strings.HasSuffix(ms[0].Text, "To") {
+		t.Errorf("%+v", ms)
+	}
+}
+
 // C178: the number of matches was limited and their length was not, so that one
 // minified file gave 650 KB. Trigger: a line of 1 MB with the word in it.
 func TestC178LongLinesAreClipped(t *testing.T) {
@@ -342,12 +353,12 @@ func TestScanAgainstEachLine(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []Match
-		more, err := sc.file(&src, func(m Match) bool { got = append(got, m); return true })
+		err = sc.file(&src, func(m Match) bool { got = append(got, m); return true })
 		src.Close()
 		if fold {
 			expr = "(?i)" + expr
 		}
-		if want := naive(expr, data, sc.context); err != nil || !more || !reflect.DeepEqual(got, want) {
+		if want := naive(expr, data, sc.context); err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("round %d: %s, context %d, window %d on %q (literals %q also %q exact %v):\n got %+v\nwant %+v, %v",
 				i, expr, sc.context, sc.window, data, p.lits, p.also, p.exact, got, want, err)
 		}
@@ -406,7 +417,7 @@ func TestLinesBeyondTheWindow(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen := map[int]bool{}
-		_, err = sc.file(&src, func(m Match) bool {
+		err = sc.file(&src, func(m Match) bool {
 			seen[m.Line] = true
 			if !strings.Contains(m.Text, "NEEDLE") {
 				t.Errorf("at %d: %+v", at, m)
@@ -449,6 +460,7 @@ func TestLower(t *testing.T) {
 func FuzzPattern(f *testing.F) {
 	f.Add("a(b|c)+d", "abcd\nxabd", true)
 	f.Add(`(?i)k[\x00-\x{10ffff}]{3}`, "K\u212a", false)
+	f.Add("\u0130x", "a\u0130X", true)
 	f.Fuzz(func(t *testing.T, expr, data string, fold bool) {
 		p, err := compilePattern(expr, false, fold)
 		if err != nil {
