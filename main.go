@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"alisio/agent/proc"
 	"alisio/agent/tools"
 	"alisio/llm/script"
 	"alisio/plug/openai"
@@ -15,7 +16,9 @@ import (
 )
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+	environ := os.Environ() // Before Protect takes the keys out of it.
+	proc.Protect()
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, environ))
 }
 
 // run joins the program: the built-in plugins and tools, the streams, the

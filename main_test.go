@@ -103,7 +103,7 @@ var arrows = []repocheck.Row{
 	{Package: "tui/plain", May: []string{"plug", "llm", "agent/text"}},
 	{Package: "tui/cli", May: []string{"agent", "agent/config", "agent/perm", "plug", "llm", "tui/plain", "tui/term"}},
 
-	{Package: "main", May: []string{"tui/cli", "agent/tools", "llm/script", "plug/openai"}},
+	{Package: "main", May: []string{"tui/cli", "agent/proc", "agent/tools", "llm/script", "plug/openai"}},
 	{Package: "scripts/*", May: []string{"llm", "llm/script"}},
 }
 

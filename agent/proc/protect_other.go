@@ -1,0 +1,6 @@
+//go:build !linux
+
+package proc
+
+// undump can do nothing: there is no such switch.
+func undump() {}
