@@ -10,11 +10,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
 // Write is a file to be written.
 type Write struct {
+	// Path is as for Resolve. One that is absolute is taken for a Target.Abs that
+	// was judged already: when a link is in it now, that is ErrMoved.
 	Path string
 	Data []byte
 	// ExpectedSHA256 is the lower-case hex hash that the file must have at the
@@ -45,6 +48,9 @@ func (w *Workspace) Write(ctx context.Context, q Write) (Written, error) {
 		return Written{}, err
 	}
 	t, err := w.inside(q.Path)
+	if err == nil && filepath.IsAbs(q.Path) && t.Abs != filepath.Clean(q.Path) {
+		err = fmt.Errorf("write %s: it leads to %s now: %w", show(q.Path), t.Name, ErrMoved)
+	}
 	if err != nil {
 		return Written{}, err
 	}
