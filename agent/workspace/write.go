@@ -39,10 +39,11 @@ type Written struct {
 // time, right before the step. Another program's write between that comparison
 // and the step, some microseconds, is the one thing that can still be lost.
 //
-// A file with other hard links, another owner or a group that we can not give
-// is overwritten in place: replacing it would split the links or change who may
-// read it. That is not one step: a crash in the middle leaves a mixed file, but a
-// full disk does not. A file that its owner may not write is refused.
+// A file with other hard links, another owner, a group that we can not give or, on
+// Linux, extended attributes and access control lists is overwritten in place:
+// replacing it would split the links, lose these or change who may read it. That
+// is not one step: a crash in the middle leaves a mixed file, but a full disk
+// does not. A file that its owner may not write is refused.
 func (w *Workspace) Write(ctx context.Context, q Write) (Written, error) {
 	if err := ctx.Err(); err != nil {
 		return Written{}, err
@@ -76,7 +77,7 @@ func (t Target) write(ctx context.Context, q Write) (created bool, err error) {
 		return false, err
 	}
 	defer d.Close()
-	old, err := compare(ctx, d, base, q.ExpectedSHA256)
+	old, bound, err := compare(ctx, d, base, q.ExpectedSHA256)
 	switch {
 	case err != nil:
 		return false, err
@@ -84,7 +85,7 @@ func (t Target) write(ctx context.Context, q Write) (created bool, err error) {
 		return true, replaceFile(ctx, d, base, q, nil)
 	case old.Mode().Perm()&0o200 == 0:
 		return false, fmt.Errorf("the file is read-only (mode %#o): %w", old.Mode().Perm(), fs.ErrPermission)
-	case !shared(old):
+	case !bound:
 		if err := replaceFile(ctx, d, base, q, old); !errors.Is(err, errOwner) {
 			return false, err
 		}
@@ -98,22 +99,23 @@ var (
 )
 
 // compare checks the precondition of a write on what stands at base, and
-// describes it; nil when nothing does.
-func compare(ctx context.Context, d *os.Root, base, want string) (fs.FileInfo, error) {
-	f, info, err := openRegular(d, base, os.O_RDONLY)
+// describes it; nil when nothing does. bound: it has what a file in its place
+// would not have, other names, another owner or attributes.
+func compare(ctx context.Context, d *os.Root, base, want string) (old fs.FileInfo, bound bool, err error) {
+	f, old, err := openRegular(d, base, os.O_RDONLY)
 	switch missing := errors.Is(err, fs.ErrNotExist); {
 	case missing && want == "":
-		return nil, nil
+		return nil, false, nil
 	case missing:
-		return nil, errNotThere
+		return nil, false, errNotThere
 	case err != nil:
-		return nil, err
+		return nil, false, err
 	}
 	defer f.Close()
 	if want == "" {
-		return nil, fs.ErrExist
+		return nil, false, fs.ErrExist
 	}
-	return info, hasHash(ctx, f, want)
+	return old, shared(old) || hasAttributes(f), hasHash(ctx, f, want)
 }
 
 func hasHash(ctx context.Context, f *os.File, want string) error {
@@ -171,7 +173,7 @@ func replaceFile(ctx context.Context, d *os.Root, base string, q Write, old fs.F
 	if err != nil {
 		return err
 	}
-	if _, err = compare(ctx, d, base, q.ExpectedSHA256); err != nil {
+	if _, _, err = compare(ctx, d, base, q.ExpectedSHA256); err != nil {
 		return err
 	}
 	if old == nil {
