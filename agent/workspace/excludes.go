@@ -30,11 +30,11 @@ func (r *root) excludes() (lv *level, prefix string) {
 	if git == "" {
 		return lv, ""
 	}
-	lv = lv.below("", readSmall(filepath.Join(git, "info", "exclude"), 0))
+	lv = lv.below("", readSmall(resolved(filepath.Join(git, "info", "exclude"))))
 	user := lv
 	dir, rel := top, strings.TrimPrefix(filepath.ToSlash(r.abs[len(top):]), "/")
 	for name := range strings.FieldsFuncSeq(rel, isSlash) {
-		lv = lv.below(prefix, readSmall(filepath.Join(dir, ignoreFile), openFlags))
+		lv = lv.below(prefix, readSmall(filepath.Join(dir, ignoreFile)))
 		prefix += name + "/"
 		dir = filepath.Join(dir, name)
 		if lv.ignores(strings.TrimSuffix(prefix, "/"), true) {
@@ -61,12 +61,12 @@ func repository(dir string) (top, git string) {
 
 // linkedGit reads a ".git" file, and the "commondir" of what it points to.
 func linkedGit(dir, file string) string {
-	to, ok := strings.CutPrefix(readSmall(file, openFlags), "gitdir: ")
+	to, ok := strings.CutPrefix(readSmall(file), "gitdir: ")
 	if !ok {
 		return ""
 	}
 	git := absolute(dir, strings.TrimRight(to, "\r\n"))
-	if common := strings.TrimSpace(readSmall(filepath.Join(git, "commondir"), openFlags)); common != "" {
+	if common := strings.TrimSpace(readSmall(filepath.Join(git, "commondir"))); common != "" {
 		return absolute(git, common)
 	}
 	return git
@@ -94,7 +94,7 @@ func userExcludes() string {
 	}
 	file := filepath.Join(conf, "git", "ignore")
 	for _, c := range []string{filepath.Join(conf, "git", "config"), filepath.Join(home, ".gitconfig")} {
-		if v, ok := excludesFile(readSmall(c, 0)); ok {
+		if v, ok := excludesFile(readSmall(resolved(c))); ok {
 			file = v
 		}
 	}
@@ -104,17 +104,13 @@ func userExcludes() string {
 	if !filepath.IsAbs(file) {
 		return ""
 	}
-	return readSmall(file, 0)
+	return readSmall(resolved(file))
 }
 
-// readSmall reads a regular file, without waiting on anything else; "" when it
-// can not. flag may forbid a link at the end.
-func readSmall(path string, flag int) string {
-	// Only to keep devices and FIFOs shut; what is opened is looked at again.
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	f, err := os.OpenFile(path, os.O_RDONLY|flag, 0)
+// readSmall reads a regular file that is no link, without waiting on anything
+// else; "" when it can not.
+func readSmall(path string) string {
+	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
 	if err != nil {
 		return ""
 	}

@@ -43,7 +43,7 @@ func (w *Workspace) OpenFile(name string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, info, err := t.open(os.O_RDONLY)
+	f, info, err := t.open()
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", t.Name, plainError(err))
 	}
@@ -53,7 +53,7 @@ func (w *Workspace) OpenFile(name string) (*File, error) {
 }
 
 // open opens the regular file that t means.
-func (t Target) open(flag int) (*os.File, fs.FileInfo, error) {
+func (t Target) open() (*os.File, fs.FileInfo, error) {
 	d, base, err := t.parent(false)
 	if err != nil {
 		return nil, nil, err
@@ -62,7 +62,7 @@ func (t Target) open(flag int) (*os.File, fs.FileInfo, error) {
 	if t.slashed {
 		return nil, nil, syscall.ENOTDIR
 	}
-	return openRegular(d, base, flag)
+	return openRegular(d, base, os.O_RDONLY)
 }
 
 // openRegular opens base in d if it is a regular file, and is the one that

@@ -91,39 +91,26 @@ func expandBraces(p string) (done []string, err error) {
 	return done, nil
 }
 
-// findBraces finds the first braces with a comma in them: where they open, their
-// commas, where they close.
-func findBraces(s string) []int {
-	for open := 0; open < len(s); open++ {
-		switch s[open] {
-		case '\\':
-			open++
-		case '{':
-			if cuts := closeBrace(s, open); len(cuts) > 2 {
-				return cuts
-			}
-		}
-	}
-	return nil
-}
-
-func closeBrace(s string, open int) []int {
-	cuts, depth := []int{open}, 0
-	for i := open; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
+// findBraces finds the last braces with a comma in them that are in no others:
+// where they open, their commas, where they close.
+func findBraces(s string) (found []int) {
+	var open [][]int // of each brace that is open, where, and its commas
+	for i := 0; i < len(s); i++ {
+		last := len(open) - 1
+		switch c := s[i]; {
+		case c == '\\':
 			i++
-		case '{':
-			depth++
-		case ',':
-			if depth == 1 {
-				cuts = append(cuts, i)
+		case c == '{':
+			open = append(open, []int{i})
+		case last < 0:
+		case c == ',':
+			open[last] = append(open[last], i)
+		case c == '}':
+			if len(open[last]) > 1 {
+				found = append(open[last], i)
 			}
-		case '}':
-			if depth--; depth == 0 {
-				return append(cuts, i)
-			}
+			open = open[:last]
 		}
 	}
-	return nil
+	return found
 }

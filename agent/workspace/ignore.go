@@ -35,19 +35,12 @@ func parseRules(data string) []rule {
 
 // trimSpaces drops spaces at the end that no backslash stands before.
 func trimSpaces(s string) string {
-	end := 0
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case ' ':
-			continue
-		case '\\':
-			if i++; i == len(s) {
-				return s
-			}
-		}
-		end = i + 1
+	t := strings.TrimRight(s, " ")
+	escapes := len(t) - len(strings.TrimRight(t, `\`))
+	if escapes%2 == 1 && len(t) < len(s) {
+		t += " "
 	}
-	return s[:end]
+	return t
 }
 
 // parseRule reads a pattern. ok is false when it can match nothing.

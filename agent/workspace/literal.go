@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"cmp"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -18,8 +17,7 @@ const (
 // Nothing is known of a zero shape.
 type shape struct {
 	lits  []string // each of them contains one of these
-	also  []string // and one of these, if there are any
-	whole bool     // lits are all of them
+	whole bool     // and these are all of them
 }
 
 // shapeOf analyses a part of an expression. With fold its strings have a–z for
@@ -77,43 +75,36 @@ func classShape(ranges []rune, fold bool) shape {
 // concatShape multiplies neighbours out as long as all their strings are known.
 // Where they are not, the product so far is one candidate.
 func concatShape(subs []*syntax.Regexp, fold bool) shape {
-	one := []string{""}
-	run, whole := one, true
-	var sets [][]string
+	one := shape{lits: []string{""}, whole: true}
+	run, best, whole := one, []string(nil), true
 	for _, sub := range subs {
 		s := shapeOf(sub, fold)
-		next, ok := product(run, s.lits)
-		if s.whole && ok {
-			run = next
+		if p, ok := product(run, s); ok {
+			run = p
 			continue
 		}
-		whole = false
-		sets = append(sets, run)
-		if run = s.lits; !s.whole {
-			sets = append(sets, s.lits, s.also)
-			run = one
+		best, whole = better(best, run.lits), false
+		if run = s; !s.whole {
+			best, run = better(best, s.lits), one
 		}
 	}
 	if whole {
-		return shape{lits: run, whole: true}
+		return run
 	}
-	sets = append(sets, run)
-	sets = slices.DeleteFunc(sets, func(set []string) bool { return score(set) == 0 })
-	slices.SortStableFunc(sets, func(a, b []string) int { return cmp.Compare(score(b), score(a)) })
-	sets = append(sets, nil, nil)
-	return shape{lits: sets[0], also: sets[1]}
+	return shape{lits: better(best, run.lits)}
 }
 
-func product(a, b []string) (out []string, ok bool) {
-	if len(a)*len(b) > maxLits {
-		return nil, false
+func product(a, b shape) (out shape, ok bool) {
+	if !b.whole || len(a.lits)*len(b.lits) > maxLits {
+		return out, false
 	}
-	for _, x := range a {
-		for _, y := range b {
+	out.whole = true
+	for _, x := range a.lits {
+		for _, y := range b.lits {
 			if len(x)+len(y) > maxLitLen {
-				return nil, false
+				return out, false
 			}
-			out = append(out, x+y)
+			out.lits = append(out.lits, x+y)
 		}
 	}
 	return out, true
@@ -130,6 +121,13 @@ func alternateShape(subs []*syntax.Regexp, fold bool) shape {
 		out.whole = out.whole && s.whole
 	}
 	return out
+}
+
+func better(a, b []string) []string {
+	if score(b) > score(a) {
+		return b
+	}
+	return a
 }
 
 // score tells which set will stop at fewer places: rare, long, few. It is that of

@@ -18,8 +18,6 @@ type pattern struct {
 	re *regexp.Regexp
 	// lits: every line that matches contains one; empty: any line may match.
 	lits []literal
-	// also: and one of these, if there are any.
-	also [][]byte
 	// exact: a line that contains the literal matches, the expression is not asked.
 	exact bool
 	// fold: the literals are lower case and are looked for in lower-cased text.
@@ -93,11 +91,6 @@ func (p *pattern) prefilter(tree *syntax.Regexp) {
 	}
 	// A carriage return may be of a line's end, which is not searched.
 	p.exact = tree.Op == syntax.OpLiteral && !slices.Contains(tree.Rune, '\r')
-	if !p.fold {
-		for _, l := range s.also {
-			p.also = append(p.also, []byte(l))
-		}
-	}
 }
 
 // find looks for the literal in text from a position on; len(text) when there is
@@ -116,18 +109,6 @@ func (l literal) find(text []byte, from int) int {
 		from++
 	}
 	return len(text)
-}
-
-// match finds a match in a line without its end.
-func (p *pattern) match(line []byte) (lo, hi int, ok bool) {
-	if len(p.also) > 0 && !slices.ContainsFunc(p.also, func(l []byte) bool { return bytes.Contains(line, l) }) {
-		return 0, 0, false
-	}
-	loc := p.re.FindIndex(line)
-	if loc == nil {
-		return 0, 0, false
-	}
-	return loc[0], loc[1], true
 }
 
 // lower writes text with A–Z as a–z to dst, which is as long, and tells whether

@@ -154,10 +154,10 @@ func (s *scanner) search(pc *piece) (done bool) {
 		if i := bytes.IndexByte(pc.text[start:end], '\n'); i >= 0 {
 			end = start + i
 		}
-		lo, hi, ok := hit-start, hit-start, true
+		var loc []int
 		if lits && s.p.exact {
-			hi = min(hi+len(s.p.lits[0].text), end-start)
-		} else if lo, hi, ok = s.p.match(bytes.TrimSuffix(pc.text[start:end], []byte{'\r'})); !ok {
+			loc = []int{hit - start, min(hit+len(s.p.lits[0].text), end) - start}
+		} else if loc = s.p.re.FindIndex(bytes.TrimSuffix(pc.text[start:end], []byte{'\r'})); loc == nil {
 			continue
 		}
 		// Looked at only where it matters: a file without a match is none.
@@ -167,7 +167,7 @@ func (s *scanner) search(pc *piece) (done bool) {
 		}
 		line += bytes.Count(pc.text[counted:start], []byte{'\n'})
 		counted = start
-		if !s.report(pc, start, end, start+lo, start+hi, line) {
+		if !s.report(pc, start, end, loc, line) {
 			return true
 		}
 	}
@@ -200,10 +200,10 @@ func (s *scanner) nearest(hay []byte, at int) int {
 	return first
 }
 
-// report hands out the line text[start:end] with a match at [lo, hi).
-func (s *scanner) report(pc *piece, start, end, lo, hi, line int) bool {
+// report hands out the line text[start:end] with a match at loc in it.
+func (s *scanner) report(pc *piece, start, end int, loc []int, line int) bool {
 	m := Match{Line: line}
-	m.Text, m.Clipped = s.show(pc.text[start:end], lo-start, hi-start)
+	m.Text, m.Clipped = s.show(pc.text[start:end], loc[0], loc[1])
 	m.Clipped = m.Clipped || pc.cut
 	m.Before = s.lines(pc.text[back(pc.text, start, s.context):start])
 	m.After = s.lines(pc.text[min(end+1, len(pc.text)):])

@@ -359,8 +359,8 @@ func TestScanAgainstEachLine(t *testing.T) {
 			expr = "(?i)" + expr
 		}
 		if want := naive(expr, data, sc.context); err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("round %d: %s, context %d, window %d on %q (literals %q also %q exact %v):\n got %+v\nwant %+v, %v",
-				i, expr, sc.context, sc.window, data, p.lits, p.also, p.exact, got, want, err)
+			t.Fatalf("round %d: %s, context %d, window %d on %q (literals %q exact %v):\n got %+v\nwant %+v, %v",
+				i, expr, sc.context, sc.window, data, p.lits, p.exact, got, want, err)
 		}
 	}
 }
@@ -473,7 +473,7 @@ func FuzzPattern(f *testing.F) {
 		s.buf = []byte(line)
 		s.search(&piece{text: []byte(line), upto: len(line), line: 1})
 		if want := line != "" && p.re.MatchString(strings.TrimSuffix(line, "\r")); found != want {
-			t.Fatalf("%q on %q: %v, the expression says %v (literals %q also %q)", expr, line, found, want, p.lits, p.also)
+			t.Fatalf("%q on %q: %v, the expression says %v (literals %q)", expr, line, found, want, p.lits)
 		}
 	})
 }

@@ -120,26 +120,22 @@ func compare(ctx context.Context, d *os.Root, base, want string) (old fs.FileInf
 
 func hasHash(ctx context.Context, f *os.File, want string) error {
 	h := sha256.New()
-	if _, err := io.Copy(h, &ctxReader{ctx, f}); err != nil {
-		return err
+	for {
+		if err := ctx.Err(); err != nil { // a huge file takes its time
+			return err
+		}
+		_, err := io.CopyN(h, f, 1<<20)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if hex.EncodeToString(h.Sum(nil)) != want {
 		return ErrStale
 	}
 	return nil
-}
-
-// ctxReader lets hashing a huge file be cancelled.
-type ctxReader struct {
-	ctx context.Context
-	f   *os.File
-}
-
-func (r *ctxReader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.f.Read(p)
 }
 
 // replaceFile writes a temporary file beside base and puts it in its place:

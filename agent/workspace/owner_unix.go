@@ -8,6 +8,10 @@ import (
 	"syscall"
 )
 
+// openFlags make opening never wait, whatever was put in the file's place, and
+// never follow a link.
+const openFlags = syscall.O_NONBLOCK | syscall.O_NOFOLLOW
+
 // shared tells whether replacing the file would split hard links or change its
 // owner.
 func shared(info fs.FileInfo) bool {
