@@ -25,7 +25,7 @@ func guards() []guard {
 		{".vscode", editor}, {".idea", editor}, {".fleet", editor}, {".zed", editor}, {".helix", editor}, {".devcontainer", editor}, {".devcontainer.json", editor},
 		{".alisio", agent}, {".config/alisio", agent}, {".agents", agent}, {".claude", agent}, {".cursor", agent}, {".mcp.json", agent},
 		{".codex", agent}, {".gemini", agent}, {".qwen", agent}, {".windsurf", agent}, {".kiro", agent}, {".roo", agent}, {".continue", agent},
-		{".opencode", agent}, {"opencode.json*", agent}, {".config/opencode", agent}, {".crush.json", agent}, {"crush.json", agent}, {".aider.conf.y*", agent},
+		{".crush.json", agent}, {"crush.json", agent}, {".aider.conf.y*", agent},
 
 		{".github/workflows", ci}, {".github/actions", ci}, {".gitlab-ci.y*", ci}, {".gitlab/ci", ci}, {".circleci", ci},
 		{"azure-pipelines.y*", ci}, {".azure-pipelines", ci}, {"jenkinsfile*", ci}, {".travis.y*", ci}, {".ci", ci},

@@ -17,7 +17,7 @@ func TestProtected(t *testing.T) {
 		".travis.yml", ".ci/run", "bitbucket-pipelines.yml", ".buildkite/p.yml", ".drone.yml",
 		".bashrc", ".profile", ".zshrc", "dot/.zshenv", ".bash_profile", ".config/fish/config.fish", ".vimrc", ".exrc", ".emacs", ".netrc", ".npmrc",
 		".gitconfig", ".config/git/config", ".husky/pre-commit", ".pre-commit-config.yaml", ".ssh/authorized_keys",
-		".codex/config.toml", ".gemini/settings.json", ".windsurf/hooks.json", ".opencode/plugin/x.ts", "opencode.json", "opencode.jsonc",
+		".codex/config.toml", ".gemini/settings.json", ".windsurf/hooks.json", ".crush.json", "crush.json",
 		".aider.conf.yml", ".kiro/hooks/x", ".mise.toml", "mise.toml", ".mise.local.toml", "sub/mise.local.toml", ".config/mise/config.toml",
 		".nvim.lua", "sub/.lvimrc", ".vimrc.local", "_vimrc", ".helix/languages.toml",
 	}
@@ -25,7 +25,7 @@ func TestProtected(t *testing.T) {
 		".", "main.go", ".editorconfig", ".gitignore", ".gitattributes", ".gitmodules", "git/config", ".github/CODEOWNERS", ".github/x/workflows",
 		"a.git/x", ".gitx", "src/.vscodex", "claude/x", "profile", "bashrc", "Makefile", "package.json", ".env", "myJenkinsfile", "x.bashrc",
 		".config/app.json", "docs/ci.yml", ".dockerignore", "workflows/ci.yml", ".tool-versions", "mise.go", "cmd/mise/main.go",
-		"opencode.go", "codex/x", "nvim.lua", "vimrc", "x.vimrc", ".codexignore", "gemini/main.go",
+		"crush.go", "codex/x", "nvim.lua", "vimrc", "x.vimrc", ".codexignore", "gemini/main.go",
 	}
 	check := func(path string, want bool) {
 		t.Helper()
