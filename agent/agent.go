@@ -221,7 +221,7 @@ func (a *App) Run(ctx context.Context, sessionID, prompt string, o RunOptions) (
 	defer a.end(c)
 	out, err := run.Do(ctx, run.Options{
 		Provider: choice.Provider, Model: choice.Model, Effort: a.o.Effort, Instructions: c.instructions,
-		Redact: choice.Redact, Tools: a.host.Tools(), Gate: c.gate, Store: a.store, Files: a.toolFiles(), Exec: a.toolExec(),
+		Secret: choice.Secret, Tools: a.host.Tools(), Gate: c.gate, Store: a.store, Files: a.toolFiles(), Exec: a.toolExec(),
 		Limits: run.Limits{MaxTurns: a.o.Config.Limits.MaxTurns, MaxOutputTokens: a.o.Config.Limits.MaxOutputTokens},
 	}, run.Input{
 		SessionID: id, RunID: o.RunID, CorrelationID: o.CorrelationID, Prompt: prompt,
@@ -286,7 +286,7 @@ func (a *App) choose(ctx context.Context) (profile.Choice, error) {
 	}
 	var c profile.Choice
 	if a.o.Provider != nil {
-		c = profile.Choice{Provider: a.o.Provider, Model: a.o.Model, Redact: profile.Redactor("")}
+		c = profile.Choice{Provider: a.o.Provider, Model: a.o.Model}
 	} else {
 		var err error
 		c, err = a.providers.Choose(ctx, profile.Selection{

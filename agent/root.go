@@ -38,9 +38,5 @@ func findRoot(dir, home string) string {
 // contains reports whether path is dir or below it.
 func contains(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !filepath.IsAbs(rel) && !hasDotDot(rel)
-}
-
-func hasDotDot(rel string) bool {
-	return len(rel) > 2 && rel[:3] == ".."+string(filepath.Separator)
+	return err == nil && filepath.IsLocal(rel)
 }

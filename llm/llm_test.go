@@ -56,6 +56,44 @@ func TestPlainText(t *testing.T) {
 	}
 }
 
+func TestRedact(t *testing.T) {
+	for _, c := range []struct{ key, text, want string }{
+		{"sk-12345678", "a sk-12345678 b sk-12345678", "a [redacted] b [redacted]"},
+		{"", "nothing", "nothing"},
+		{"the", "the word", "the word"},
+	} {
+		if got := Redact(c.text, c.key); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.key, got, c.want)
+		}
+	}
+}
+
+func TestMayBegin(t *testing.T) {
+	const key = "abcabcabd"
+	for text, want := range map[string]int{
+		"": 0, "x": 0, "xa": 1, "xab": 2, "abcabcab": 8, "abcabcabc": 6, "abcabcabd": 0, "abcabcabca": 7,
+	} {
+		if got := MayBegin([]byte(text), key); got != want {
+			t.Errorf("%q: got %d, want %d", text, got, want)
+		}
+	}
+	if got := MayBegin([]byte("ab"), "abc"); got != 0 {
+		t.Errorf("a short key: got %d", got)
+	}
+}
+
+func TestDecodeStrict(t *testing.T) {
+	for text, ok := range map[string]bool{
+		`{"a":1}`: true, ` {"a":1} `: true, `{"a":1}}`: false, `{"a":1} {}`: false, `{"a":1}]`: false,
+		`{"a":1} x`: false, `{"b":1}`: false, `{"a":`: false, ``: false,
+	} {
+		var v struct{ A int }
+		if err := DecodeStrict([]byte(text), &v); (err == nil) != ok {
+			t.Errorf("%q: got %v", text, err)
+		}
+	}
+}
+
 func TestUsageAdds(t *testing.T) {
 	got := Usage{1, 2, 3, 4}.Add(Usage{10, 20, 30, 40})
 	if want := (Usage{11, 22, 33, 44}); got != want {

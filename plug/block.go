@@ -1,7 +1,7 @@
 package plug
 
 // Block is a piece of a result that a screen can draw better than text. Its
-// JSON field names are those of the seed system's stored results (spec
+// JSON field names are those that results are stored with (spec
 // plugins.md). Kind says which of the other fields are used.
 type Block struct {
 	Kind BlockKind `json:"kind"`
@@ -15,8 +15,7 @@ type Block struct {
 	ExitCode   *int   `json:"exitCode,omitempty"`
 	DurationMs int64  `json:"durationMs,omitempty"`
 	Truncated  bool   `json:"truncated,omitempty"`
-	// Lang, Code, Caption: source code.
-	Lang    string `json:"lang,omitempty"`
+	// Code, Caption: text to be shown as it is.
 	Code    string `json:"code,omitempty"`
 	Caption string `json:"caption,omitempty"`
 }

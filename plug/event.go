@@ -1,11 +1,13 @@
 package plug
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
+
+	"alisio/llm"
 )
 
 // SchemaVersion is the version of the event envelope; it stays while changes
@@ -118,7 +120,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 // versions decode the envelope themselves.
 func DecodeEvent(line []byte) (Event, error) {
 	var env envelope
-	if err := strict(line, &env); err != nil {
+	if err := llm.DecodeStrict(line, &env); err != nil {
 		return Event{}, fmt.Errorf("decode event: %w", err)
 	}
 	if env.SchemaVersion != SchemaVersion {
@@ -171,23 +173,11 @@ func decodePayload(t EventType, data []byte) (Payload, error) {
 	case TypeRunCancelled:
 		return payload[RunCancelled](data)
 	}
-	return nil, fmt.Errorf("unknown type")
+	return nil, errors.New("unknown type")
 }
 
 func payload[T Payload](data []byte) (Payload, error) {
 	var p T
-	err := strict(data, &p)
+	err := llm.DecodeStrict(data, &p)
 	return p, err
-}
-
-func strict(data []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if d.More() {
-		return fmt.Errorf("more than one value")
-	}
-	return nil
 }

@@ -14,7 +14,9 @@ type Exec struct {
 	Run func(ctx context.Context, c Command, onOutput func(text string)) (Exit, error)
 	// Git runs the host's git in a directory with everything switched off that
 	// a repository could make it run: hooks, fsmonitor, pager, external diff,
-	// text conversion, filters. For reading only.
+	// text conversion, filters. For reading only, and only in a repository that
+	// lies in the directories that may be read, with all that git reads for it;
+	// another is an error that says how to open it.
 	Git func(ctx context.Context, dir string, args ...string) (Exit, error)
 }
 

@@ -84,7 +84,7 @@ type ApprovalRequested struct {
 }
 
 // ApprovalResolved tells of a decision on a call whose effect is neither read
-// nor internal, or on a directory.
+// nor internal, and of every one that a person made, on a directory too.
 type ApprovalResolved struct {
 	ID       string    `json:"id"`
 	Name     string    `json:"name"`

@@ -37,6 +37,8 @@ func TestDecodeEventIsStrict(t *testing.T) {
 		"no time":                       {`2026-01-02T`, `today `},
 		"event id that is no number":    {`"eventId":"7"`, `"eventId":"x"`},
 		"two values":                    {`"correlationId":"c"}`, `"correlationId":"c"} {}`},
+		"brace behind":                  {`"correlationId":"c"}`, `"correlationId":"c"}}`},
+		"garbage behind":                {`"correlationId":"c"}`, `"correlationId":"c"}] garbage`},
 		"cut":                           {`"correlationId":"c"}`, ``},
 	} {
 		if e, err := DecodeEvent(line(c[0], c[1])); err == nil {
@@ -80,7 +82,7 @@ func TestResult(t *testing.T) {
 	}
 	// A block added to a copy does not show in the original.
 	base := Text("a")
-	_ = base.WithBlock(Block{Kind: BlockCode})
+	_ = base.WithBlock(Block{Kind: BlockTerminal})
 	if len(base.Parts) != 1 {
 		t.Errorf("the original has %d parts", len(base.Parts))
 	}

@@ -79,22 +79,13 @@ type Choice struct {
 	Model    llm.Model
 	// Host is the server's name and port, for display.
 	Host string
-	// Redact takes the key out of a text, wherever it came from; it is never
-	// nil.
-	Redact func(string) string
+	// Secret is the key, to be taken out of what tools print; empty when there
+	// is none, or one so short that it is a word ("ollama", "lm-studio").
+	Secret string
 }
 
-// minSecret is the shortest key that is looked for in texts: a shorter one
-// would take ordinary words out of them.
-const minSecret = 8
-
-// Redactor takes a secret out of texts by its value.
-func Redactor(secret string) func(string) string {
-	if len(secret) < minSecret {
-		return func(s string) string { return s }
-	}
-	return func(s string) string { return strings.ReplaceAll(s, secret, "[redacted]") }
-}
+// minSecret is the length in bytes from which a key is taken for a secret.
+const minSecret = 16
 
 // Choose makes the provider of the configured endpoint. Every error says what
 // to set.
@@ -124,7 +115,11 @@ func (r *Registry) Choose(ctx context.Context, s Selection) (Choice, error) {
 	if err != nil {
 		return Choice{}, fmt.Errorf("create provider %s: %w", reg.ID, err)
 	}
-	return Choice{Provider: provider, Model: model(s.Config, p.Model), Host: u.Host, Redact: Redactor(key)}, nil
+	c := Choice{Provider: provider, Model: model(s.Config, p.Model), Host: u.Host}
+	if len(key) >= minSecret {
+		c.Secret = key
+	}
+	return c, nil
 }
 
 // model says what is known about a model without asking its server.

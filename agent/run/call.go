@@ -35,22 +35,21 @@ func newTool(t plug.Tool) (*tool, error) {
 // nothing is executed, or plan stands and was allowed.
 type work struct {
 	llm.ToolCall
-	tool     *tool
-	call     plug.Call
-	plan     plug.Plan
-	notes    []string
-	started  time.Time
-	progress *progress
-	release  []func()
-	answer   *plug.Result
-	denied   bool
+	tool    *tool
+	call    plug.Call
+	plan    plug.Plan
+	notes   []string
+	started time.Time
+	release []func()
+	answer  *plug.Result
+	denied  bool
 }
 
 // begin takes a call to the point where it may be executed: known, valid,
 // planned, allowed. tool_started is emitted when the plan stands, or at once
 // when it never will.
 func (l *loop) begin(c llm.ToolCall) *work {
-	w := &work{ToolCall: c, started: l.o.Now()}
+	w := &work{ToolCall: c, started: time.Now()}
 	t, ok := l.tools[c.Name]
 	if !ok {
 		l.started(w, l.declared(c.Name))
@@ -59,10 +58,9 @@ func (l *loop) begin(c llm.ToolCall) *work {
 	w.tool = t
 	args, err := w.arguments()
 	if err == nil {
-		w.progress = newProgress(c.ID, l.emit, l.o.Now)
 		w.call = plug.Call{
 			SessionID: l.in.SessionID, CallID: c.ID, Args: args, Files: l.o.Files, Exec: l.o.Exec,
-			Progress: func(text string) { w.progress.add(l.o.Redact(text)) },
+			Progress: func(string) {}, // until it is executed
 		}
 		err = l.prepare(w)
 	}
@@ -191,7 +189,7 @@ func (l *loop) end(w *work) done {
 	}
 	r = bound(l.redact(r), resultChars(l.o.Model.ContextWindow))
 	l.emit(plug.ToolCompleted{
-		ID: w.ID, Name: clip(w.Name, 80), IsError: r.IsError, DurationMs: l.o.Now().Sub(w.started).Milliseconds(),
+		ID: w.ID, Name: clip(w.Name, 80), IsError: r.IsError, DurationMs: time.Since(w.started).Milliseconds(),
 		Preview: clip(r.PlainText(), previewChars), Summary: r.Summary, Result: &r,
 	})
 	return done{result: r, denied: w.denied}
@@ -202,13 +200,13 @@ func (l *loop) end(w *work) done {
 func (l *loop) redact(r plug.Result) plug.Result {
 	parts := make([]llm.Part, len(r.Parts))
 	for i, p := range r.Parts {
-		p.Text = l.o.Redact(p.Text)
+		p.Text = llm.Redact(p.Text, l.o.Secret)
 		if len(p.Block) > 0 {
-			p.Block = json.RawMessage(l.o.Redact(string(p.Block)))
+			p.Block = json.RawMessage(llm.Redact(string(p.Block), l.o.Secret))
 		}
 		parts[i] = p
 	}
-	r.Parts, r.Summary = parts, l.o.Redact(r.Summary)
+	r.Parts, r.Summary = parts, llm.Redact(r.Summary, l.o.Secret)
 	return r
 }
 
@@ -216,12 +214,14 @@ func (l *loop) execute(w *work) plug.Result {
 	if l.ctx.Err() != nil {
 		return plug.Error("not run: the run was stopped")
 	}
+	p := &progress{id: w.ID, secret: l.o.Secret, emit: l.emit}
+	w.call.Progress = p.add
 	var r plug.Result
 	err := guard(w.Name, func() (err error) {
 		r, err = w.tool.Execute(l.ctx, &w.call, w.plan)
 		return err
 	})
-	w.progress.close()
+	p.close()
 	switch {
 	case err == nil:
 		return r

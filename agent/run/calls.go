@@ -3,6 +3,8 @@ package run
 import (
 	"context"
 	"sync"
+	"time"
+	"unicode/utf8"
 
 	"alisio/llm"
 	"alisio/plug"
@@ -29,7 +31,7 @@ func (l *loop) calls(calls []llm.ToolCall) error {
 		i += n
 	}
 	for i, c := range calls[run:] {
-		w := &work{ToolCall: c, started: l.o.Now()}
+		w := &work{ToolCall: c, started: time.Now()}
 		l.started(w, l.declared(c.Name))
 		results[run+i] = l.end(w.refuse("not run: only the first %d calls of one answer are", maxCalls))
 	}
@@ -51,7 +53,7 @@ func (l *loop) parallel(c llm.ToolCall) bool {
 }
 
 // runBatch prepares the calls one after another, so that questions and events
-// come in order, and then executes them side by side.
+// come in order, and executes each beside the others as soon as it may run.
 func (l *loop) runBatch(calls []llm.ToolCall, results []done) {
 	var wg sync.WaitGroup
 	for i, c := range calls {
@@ -79,7 +81,7 @@ func (l *loop) settleResults(calls []llm.ToolCall, results []done) error {
 	for i, c := range calls {
 		r := bound(results[i].result, min(left, resultChars(l.o.Model.ContextWindow)))
 		text := r.PlainText()
-		left = dec(left, len(text))
+		left = dec(left, utf8.RuneCountInString(text))
 		if results[i].denied {
 			denied++
 		}

@@ -44,12 +44,6 @@ type loop struct {
 }
 
 func newLoop(ctx context.Context, o Options, in Input) (*loop, error) {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Redact == nil {
-		o.Redact = func(s string) string { return s }
-	}
 	if in.RunID == "" {
 		in.RunID = NewID()
 	}
@@ -140,7 +134,7 @@ func (l *loop) emit(p plug.Payload) {
 	defer l.mu.Unlock()
 	l.seq++
 	e := plug.Event{
-		RunID: l.in.RunID, SessionID: l.in.SessionID, Seq: l.seq, Time: l.o.Now(),
+		RunID: l.in.RunID, SessionID: l.in.SessionID, Seq: l.seq, Time: time.Now(),
 		CorrelationID: l.in.CorrelationID, Data: p,
 	}
 	if !p.EventType().Ephemeral() {

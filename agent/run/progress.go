@@ -5,6 +5,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"alisio/llm"
 	"alisio/plug"
 )
 
@@ -18,19 +19,16 @@ const (
 // progress passes a call's live output on, whatever the tool does: what comes
 // too fast is joined, and of what is too much the newest stays.
 type progress struct {
-	id   string
-	emit func(plug.Payload)
-	now  func() time.Time
+	id string
+	// secret is never shown, however it is cut into pieces.
+	secret string
+	emit   func(plug.Payload)
 
 	mu      sync.Mutex
 	pending []byte
 	last    time.Time
 	timer   *time.Timer
 	closed  bool
-}
-
-func newProgress(id string, emit func(plug.Payload), now func() time.Time) *progress {
-	return &progress{id: id, emit: emit, now: now}
 }
 
 // add takes new output. After the call's end it does nothing.
@@ -41,10 +39,10 @@ func (p *progress) add(text string) {
 		return
 	}
 	p.pending = newest(append(p.pending, text[max(0, len(text)-2*progressBytes):]...))
-	wait := progressEvery - p.now().Sub(p.last)
+	wait := progressEvery - time.Since(p.last)
 	switch {
 	case wait <= 0:
-		p.flush()
+		p.flush(false)
 	case p.timer == nil:
 		p.timer = time.AfterFunc(wait, p.tick)
 	}
@@ -54,7 +52,7 @@ func (p *progress) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.closed {
-		p.flush()
+		p.flush(false)
 	}
 }
 
@@ -62,21 +60,27 @@ func (p *progress) tick() {
 func (p *progress) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.flush()
+	p.flush(true)
 	p.closed = true
 }
 
-func (p *progress) flush() {
+// flush shows what is pending. What could be the beginning of the secret waits
+// for more, but at the end.
+func (p *progress) flush(end bool) {
 	if p.timer != nil {
 		p.timer.Stop()
 		p.timer = nil
 	}
-	if len(p.pending) == 0 {
+	show := len(p.pending)
+	if !end {
+		show -= llm.MayBegin(p.pending, p.secret)
+	}
+	if show == 0 {
 		return
 	}
-	p.last = p.now()
-	p.emit(plug.ToolProgress{ID: p.id, Data: string(p.pending)})
-	p.pending = p.pending[:0]
+	p.last = time.Now()
+	p.emit(plug.ToolProgress{ID: p.id, Data: llm.Redact(string(p.pending[:show]), p.secret)})
+	p.pending = append(p.pending[:0], p.pending[show:]...)
 }
 
 // newest keeps the last progressBytes of b, from a rune's start.

@@ -14,7 +14,6 @@ package run
 import (
 	"context"
 	"errors"
-	"time"
 
 	"alisio/agent/gate"
 	"alisio/agent/session"
@@ -37,11 +36,9 @@ type Options struct {
 	Files  *plug.Files
 	Exec   *plug.Exec
 	Limits Limits
-	// Redact takes the provider's key out of what tools print; nil: there is
-	// none.
-	Redact func(string) string
-	// Now is the clock; nil is time.Now.
-	Now func() time.Time
+	// Secret is the provider's key, taken out of all that tools print; empty:
+	// there is none.
+	Secret string
 }
 
 // Input is one run.

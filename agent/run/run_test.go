@@ -26,8 +26,8 @@ import (
 
 // fake is a provider whose n-th answer is a function.
 type fake struct {
-	answers []func(ctx context.Context, req llm.Request, yield func(llm.Event, error) bool)
-	// last repeats when the answers are used up.
+	// answers are used in order; the last one repeats.
+	answers  []func(ctx context.Context, req llm.Request, yield func(llm.Event, error) bool)
 	requests []llm.Request
 }
 
@@ -741,20 +741,29 @@ func TestResultsAreBounded(t *testing.T) {
 
 func TestTheKeyIsTakenOutOfResults(t *testing.T) {
 	leak := newToy("leak", plug.EffectProcess, func(_ context.Context, c *plug.Call) (plug.Result, error) {
-		c.Progress("KEY=sk-secret-1")
+		for _, piece := range []string{"KEY=sk-sec", "ret-1 and sk-sec", "ond"} {
+			c.Progress(piece)
+		}
 		return plug.Text("KEY=sk-secret-1").WithSummary("sk-secret-1").WithBlock(plug.Block{Kind: plug.BlockTerminal, Output: "sk-secret-1"}), nil
 	})
 	p := &fake{answers: []answerFunc{says("", call("1", "leak", `{}`)), says("done")}}
 	b := newBench(t, p, all, nil, leak)
-	b.o.Redact = func(s string) string { return strings.ReplaceAll(s, "sk-secret-1", "[redacted]") }
+	b.o.Secret = "sk-secret-1"
 	b.run(context.Background(), "go")
 	if got := fmt.Sprintf("%s %s", b.history()[2].Parts[0].Text, b.history()[2].Parts[1].Block); strings.Contains(got, "secret") || strings.Count(got, "[redacted]") != 2 {
 		t.Errorf("history: %s", got)
 	}
+	progress := ""
 	for _, e := range b.events {
 		if line, _ := json.Marshal(e); strings.Contains(string(line), "secret") {
 			t.Errorf("event: %s", line)
 		}
+		if d, ok := e.Data.(plug.ToolProgress); ok {
+			progress += d.Data
+		}
+	}
+	if want := "KEY=[redacted] and sk-second"; progress != want {
+		t.Errorf("progress: got %q, want %q", progress, want)
 	}
 }
 

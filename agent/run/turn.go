@@ -15,7 +15,7 @@ import (
 
 // request sends the transcript, emits the deltas, and stores the answer.
 func (l *loop) request() (llm.Message, error) {
-	a := answer{sent: l.o.Now()}
+	a := answer{sent: time.Now()}
 	err := l.stream(&a)
 	if err != nil || a.message == nil {
 		return llm.Message{}, l.broke(&a, err)
@@ -78,7 +78,7 @@ func (l *loop) stream(a *answer) (err error) {
 
 func (l *loop) take(a *answer, ev llm.Event) {
 	if a.first.IsZero() && (ev.Kind == llm.TextDelta || ev.Kind == llm.ReasoningDelta) {
-		a.first = l.o.Now()
+		a.first = time.Now()
 	}
 	switch ev.Kind {
 	case llm.TextDelta:
@@ -115,7 +115,7 @@ func (l *loop) broke(a *answer, err error) error {
 func (l *loop) completed(a *answer, m llm.Message) {
 	done := plug.TurnCompleted{
 		Turn: l.turn, Calls: len(m.Calls), Model: l.o.Model.ID,
-		DurationMs: l.o.Now().Sub(a.sent).Milliseconds(),
+		DurationMs: time.Since(a.sent).Milliseconds(),
 	}
 	if !a.first.IsZero() {
 		ttft := a.first.Sub(a.sent).Milliseconds()

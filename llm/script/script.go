@@ -110,23 +110,16 @@ func Parse(data []byte) (*Script, error) {
 // Decode reads exactly one JSON value into v: an unknown key and anything
 // after the value are errors. A syntax error names its line.
 func Decode[T any](data []byte, v *T) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		var s *json.SyntaxError
-		if errors.As(err, &s) {
-			at := data[:min(int(s.Offset), len(data))]
-			return fmt.Errorf("line %d: %w", 1+bytes.Count(at, []byte("\n")), err)
-		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return errors.New("the JSON is cut short")
-		}
-		return err
+	err := llm.DecodeStrict(data, v)
+	var s *json.SyntaxError
+	switch {
+	case errors.As(err, &s):
+		at := data[:min(int(s.Offset), len(data))]
+		return fmt.Errorf("line %d: %w", 1+bytes.Count(at, []byte("\n")), err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the JSON is cut short")
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("text follows the JSON value")
-	}
-	return nil
+	return err
 }
 
 // Check reports what is wrong with a turn, without running it.

@@ -4,19 +4,16 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"alisio/llm"
 )
 
-const (
-	// maxText is the longest piece of foreign text in an error, in characters.
-	maxText = 400
-	// minKey is the shortest key that is taken out of texts; what is shorter is
-	// no secret but a placeholder that would tear words apart.
-	minKey = 4
-)
+// maxText is the longest piece of foreign text in an error, in characters.
+const maxText = 400
 
 // Clean makes foreign text fit for an error: one line, no control or invisible
 // formatting characters, valid UTF-8, at most 400 characters, no final full
-// stop, and "[key]" in place of the key.
+// stop, and "[redacted]" in place of the key.
 func (s Server) Clean(text string) string {
 	// No more than this can survive; it also bounds the work.
 	text = text[:min(len(text), 16*maxText)]
@@ -50,9 +47,5 @@ func oneLine(text string) string {
 }
 
 func (s Server) redact(text string) string {
-	key := strings.TrimSpace(s.Key)
-	if len(key) < minKey {
-		return text
-	}
-	return strings.ReplaceAll(text, key, "[key]")
+	return llm.Redact(text, strings.TrimSpace(s.Key))
 }

@@ -56,7 +56,7 @@ func TestConnect(t *testing.T) {
 		{"no such host", &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}}, "no such host"},
 		{"dead resolver", &net.DNSError{Err: "server misbehaving\x1b[2J", Name: "x"}, "the name lookup gave no answer"},
 		{"time-out", context.DeadlineExceeded, "no answer in time"},
-		{"unknown fault", errors.New("odd\x1b[2J thing with sk-secret"), "odd[2J thing with [key]"},
+		{"unknown fault", errors.New("odd\x1b[2J thing with sk-secret"), "odd[2J thing with [redacted]"},
 	}
 	s := Server{Host: "h:1", Key: "sk-secret"}
 	for _, c := range cases {

@@ -30,7 +30,7 @@ var statusCases = []struct {
 	text   string // what follows "h answered N"
 }{
 	{"OpenAI", 401, `{"error":{"message":"Incorrect API key provided: sk-secret.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`,
-		llm.CauseAuth, ": Incorrect API key provided: [key]"},
+		llm.CauseAuth, ": Incorrect API key provided: [redacted]"},
 	{"vLLM, code a number", 400, `{"error":{"message":"bad tool","type":"BadRequestError","param":null,"code":400}}`, llm.CauseBadRequest, ": bad tool"},
 	{"vLLM, old", 404, `{"object":"error","message":"The model does not exist.","type":"NotFoundError","code":404}`, llm.CauseBadRequest, ": The model does not exist"},
 	{"llama.cpp loading", 503, `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`, llm.CauseServer, ": Loading model"},
@@ -214,8 +214,8 @@ func TestClean(t *testing.T) {
 		"\x1b[31mred\x1b[0m\x07":            "[31mred[0m",
 		"a\u202eb\u200bc\u0085d\u2028e":     "abc d e",
 		"bad \xff byte":                     "bad \uFFFD byte",
-		"key sk-1234.":                      "key [key]",
-		"key sk\x00-12\u200b34 and sk-1234": "key [key] and [key]",
+		"key sk-1234.":                      "key [redacted]",
+		"key sk\x00-12\u200b34 and sk-1234": "key [redacted] and [redacted]",
 		strings.Repeat("ä", 500):            strings.Repeat("ä", maxText-1) + "…",
 		"":                                  "",
 	} {
