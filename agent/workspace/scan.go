@@ -12,14 +12,12 @@ import (
 )
 
 const (
-	// defaultWindow is how much of a file is searched at once, in bytes: all of
-	// most files.
-	defaultWindow = 8 << 20
-	// maxWindow is how much a line, with its context, may grow the window to. Of
-	// a longer line the parts are searched, overlapping by a small part of the
-	// window: it can be told once for each.
-	maxWindow     = 64 << 20
-	overlapFactor = 1024
+	// maxWindow is how much of a file is searched at once, in bytes: all of most
+	// files. Of a line that is longer, with its context, the parts are searched,
+	// overlapping by a small part of the window: it can be told once for each.
+	maxWindow     = 16 << 20
+	minWindow     = 64 << 10
+	overlapFactor = 256
 
 	headBytes = 8 << 10 // where a NUL makes a file of several windows binary
 
@@ -33,9 +31,8 @@ type scanner struct {
 	p       *pattern
 	context int
 	maxLine int
-	window  int    // bytes
-	most    int    // bytes that the window may grow to
-	buf     []byte // grows to the largest window
+	window  int    // bytes, at most
+	buf     []byte // the window
 	low     []byte // lower-cased text
 	next    []int  // of each literal, where it stands next; up to there it is nowhere
 
@@ -59,9 +56,10 @@ type piece struct {
 //	 └──────── keep from the context of the first line not searched ◄┘
 func (s *scanner) file(src *source, emit func(Match) bool) error {
 	s.emit = emit
-	size := int(min(max(src.size+1, 512), int64(s.window)))
-	s.grow(size, 0)
-	n, err := src.fill(s.buf[:size])
+	if size := int(min(max(src.size+1, minWindow), int64(s.window))); len(s.buf) < size {
+		s.buf = make([]byte, min(1<<bits.Len(uint(size-1)), s.window))
+	}
+	n, err := src.fill(s.buf)
 	if isUTF16(s.buf[:n]) && err == io.EOF {
 		s.utf16(s.buf[:n])
 		return nil
@@ -76,7 +74,7 @@ func (s *scanner) file(src *source, emit func(Match) bool) error {
 			return err
 		}
 		pc.text = s.buf[:n]
-		pc.bound(s.context, end, len(s.buf) >= s.most)
+		pc.bound(s.context, end)
 		if s.search(&pc) || end {
 			return nil
 		}
@@ -88,14 +86,14 @@ func (s *scanner) file(src *source, emit func(Match) bool) error {
 }
 
 // bound finds where the lines end that can be searched with what is there.
-func (p *piece) bound(context int, end, full bool) {
+func (p *piece) bound(context int, end bool) {
 	p.upto, p.cut = len(p.text), false
 	if end {
 		return
 	}
 	// Not the last line, which goes on, nor those that must be there after it.
 	p.upto = max(p.from, back(p.text, len(p.text)+1, 1+context))
-	if p.upto == p.from && full {
+	if p.upto == p.from {
 		p.upto, p.cut = len(p.text), true
 	}
 }
@@ -108,32 +106,19 @@ func back(text []byte, at, lines int) int {
 	return at
 }
 
-// slide moves what is still needed to the front of the buffer, makes room and
-// tells how much there is.
+// slide moves what is still needed to the front of the buffer and tells how much
+// that is.
 func (s *scanner) slide(pc *piece) int {
 	keep := back(pc.text, pc.upto, s.context)
 	if pc.cut {
-		keep = max(0, len(pc.text)-s.most/overlapFactor)
+		keep = len(pc.text) - len(s.buf)/overlapFactor
 		pc.upto = keep
-	} else if pc.upto-keep > s.most/4 {
+	} else if pc.upto-keep > len(s.buf)/4 {
 		keep = pc.upto // context that long is not worth its memory
 	}
 	pc.line += bytes.Count(pc.text[pc.from:pc.upto], []byte{'\n'})
-	n := copy(s.buf, pc.text[keep:])
 	pc.from = pc.upto - keep
-	if n > len(s.buf)/2 && len(s.buf) < s.most {
-		s.grow(min(2*len(s.buf), s.most), n)
-	}
-	return n
-}
-
-// grow makes the buffer at least that large and keeps the first bytes.
-func (s *scanner) grow(size, keep int) {
-	if len(s.buf) < size {
-		b := make([]byte, 1<<bits.Len(uint(size-1)))
-		copy(b, s.buf[:keep])
-		s.buf = b
-	}
+	return copy(s.buf, pc.text[keep:])
 }
 
 // search reports the matching lines of a piece. done: no more of the file is

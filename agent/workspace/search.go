@@ -170,10 +170,7 @@ func (b *batch) drop() {
 }
 
 func (s *searching) work() {
-	sc := &scanner{
-		p: s.p, context: min(max(s.q.Context, 0), maxContext), maxLine: defaultLine,
-		window: defaultWindow, most: maxWindow,
-	}
+	sc := &scanner{p: s.p, context: min(max(s.q.Context, 0), maxContext), maxLine: defaultLine, window: maxWindow}
 	if s.q.MaxLine > 0 {
 		sc.maxLine = min(s.q.MaxLine, maxShown)
 	}

@@ -347,7 +347,7 @@ func TestScanAgainstEachLine(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", expr, err)
 		}
-		sc := &scanner{p: p, context: rnd.IntN(3), maxLine: maxShown, window: 16 << rnd.IntN(8), most: 1 << 20}
+		sc := &scanner{p: p, context: rnd.IntN(3), maxLine: maxShown, window: 1024 << rnd.IntN(4)}
 		src, err := d.open("f")
 		if err != nil {
 			t.Fatal(err)
@@ -370,7 +370,7 @@ func randomText(rnd *rand.Rand) string {
 	if rnd.IntN(9) == 0 {
 		b.WriteString("\ufeff")
 	}
-	for range rnd.IntN(200) {
+	for range rnd.IntN(200) * (1 + rnd.IntN(20)) {
 		b.WriteString(pick(rnd, "a", "b", "c", "A", "B", "k", "K", "\u212a", "s", "ſ", "foo", "Foo", "bar", "BAR", " ", "\n", "\n", "\n", "\r\n", "é", "É", "\xff", "1", "\r"))
 	}
 	return b.String()
@@ -411,7 +411,7 @@ func TestLinesBeyondTheWindow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sc := &scanner{p: p, maxLine: 40, window: 4 << 10, most: most}
+		sc := &scanner{p: p, maxLine: 40, window: most}
 		src, err := d.open("f")
 		if err != nil {
 			t.Fatal(err)

@@ -17,17 +17,16 @@ type wildcard struct {
 
 // step is one part of a wildcard.
 type step struct {
-	kind kind
-	r    rune   // lit
-	set  *class // set
+	kind   kind
+	not    bool      // set: of any but these
+	ranges [][2]rune // lit, set
 }
 
 type kind uint8
 
 const (
-	lit  kind = iota // the character r
-	one              // any character but a slash: "?"
-	set              // a character of a class, never a slash
+	lit  kind = iota // a certain character
+	set              // a character of some, never a slash: "[a-z]", "?"
 	star             // any characters but slashes: "*"
 	deep             // any characters: a last "**"
 	dirs             // nothing, or anything that ends in a slash: "**/"
@@ -54,23 +53,24 @@ func (a alphabet) next(s string) (rune, int) {
 }
 
 func compileWildcard(a alphabet, p string) (w wildcard, err error) {
+	w.tail = p
 	keep := 0 // steps that are not of the tail
 	for i := 0; i < len(p); {
 		r, n := a.next(p[i:])
-		s, plain := step{r: r}, false
+		s, plain := step{ranges: [][2]rune{{r, r}}}, false
 		switch r {
 		case '*':
 			s.kind, n = compileStar(p, i)
 		case '?':
-			s.kind = one
+			s = step{kind: set, not: true}
 		case '[':
-			s.kind = set
-			s.set, n, err = compileClass(a, p[i:])
+			s, n, err = compileClass(a, p[i:])
 		case '\\':
 			if i++; i == len(p) {
 				return w, errors.New(`a \ stands at the end`)
 			}
-			s.r, n = a.next(p[i:])
+			r, n = a.next(p[i:])
+			s.ranges[0] = [2]rune{r, r}
 		default:
 			plain = true
 		}
@@ -78,13 +78,9 @@ func compileWildcard(a alphabet, p string) (w wildcard, err error) {
 			return w, err
 		}
 		i += n
-		w.steps = append(w.steps, s)
-		if !plain {
+		if w.steps = append(w.steps, s); !plain {
 			keep, w.tail = len(w.steps), p[i:]
 		}
-	}
-	if keep == 0 {
-		w.tail = p
 	}
 	w.steps = w.steps[:keep]
 	return w, nil
@@ -105,16 +101,10 @@ func compileStar(p string, i int) (kind, int) {
 	return star, n
 }
 
-// class is a bracket expression.
-type class struct {
-	not    bool
-	ranges [][2]rune
-}
-
 // compileClass reads a bracket expression at the start of p, as wildmatch.c of
 // git does.
-func compileClass(a alphabet, p string) (*class, int, error) {
-	c, start := &class{}, 1
+func compileClass(a alphabet, p string) (step, int, error) {
+	c, start := step{kind: set}, 1
 	if len(p) > 1 && (p[1] == '!' || p[1] == '^') {
 		c.not, start = true, 2
 	}
@@ -126,7 +116,7 @@ func compileClass(a alphabet, p string) (*class, int, error) {
 		if name, ok := posixName(p[i:]); ok {
 			list := posixClass(name)
 			if list == "" {
-				return nil, 0, errors.New("unknown class [:" + name + ":]")
+				return c, 0, errors.New("unknown class [:" + name + ":]")
 			}
 			for ; list != ""; list = list[2:] {
 				c.ranges = append(c.ranges, [2]rune{rune(list[0]), rune(list[1])})
@@ -145,16 +135,15 @@ func compileClass(a alphabet, p string) (*class, int, error) {
 			break
 		}
 		r, n := a.next(p[i:])
-		i += n
-		if isRange {
-			c.ranges = append(c.ranges, [2]rune{prev, r})
-			prev = -1
-		} else {
-			c.ranges = append(c.ranges, [2]rune{r, r})
+		if i += n; !isRange {
 			prev = r
 		}
+		c.ranges = append(c.ranges, [2]rune{prev, r})
+		if isRange {
+			prev = -1
+		}
 	}
-	return nil, 0, errors.New("a [ has no ]")
+	return c, 0, errors.New("a [ has no ]")
 }
 
 // posixName reads "[:name:]". The name ends at the first "]".
@@ -187,13 +176,14 @@ func posixClass(name string) string {
 	}[name]
 }
 
-func (c *class) has(r rune) bool {
-	for _, x := range c.ranges {
+// has tells whether a step of one character takes it.
+func (t *step) has(r rune) bool {
+	for _, x := range t.ranges {
 		if r >= x[0] && r <= x[1] {
-			return !c.not
+			return !t.not && (r != '/' || t.kind == lit)
 		}
 	}
-	return c.not
+	return t.not && r != '/'
 }
 
 // match tells whether the whole of s matches.
@@ -237,12 +227,8 @@ func (t *step) take(a alphabet, s string, at, next []bool) (any bool) {
 		}
 		r, n := a.next(s[i:])
 		switch t.kind {
-		case lit:
-			next[i+n] = at[i] && r == t.r
-		case one:
-			next[i+n] = at[i] && r != '/'
-		case set:
-			next[i+n] = at[i] && r != '/' && t.set.has(r)
+		case lit, set:
+			next[i+n] = at[i] && t.has(r)
 		case star:
 			open = open && r != '/'
 		}
