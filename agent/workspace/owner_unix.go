@@ -16,7 +16,15 @@ const openFlags = syscall.O_NONBLOCK | syscall.O_NOFOLLOW
 // owner.
 func shared(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && (st.Nlink > 1 || int(st.Uid) != os.Geteuid())
+	return ok && int(st.Uid) != os.Geteuid() || links(info) > 1
+}
+
+// links is how many names the file has.
+func links(info fs.FileInfo) int {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Nlink)
+	}
+	return 1
 }
 
 // keepOwner gives f the group of the old file; the owner is ours already.

@@ -18,8 +18,17 @@ type guard struct {
 // why. For file tools the whole of a .git is protected.
 //
 // Names count below the root; above it, where the user chose the place, only
-// a .git does. Of a directory that was approved later all names count.
+// a .git does. Of a directory that was approved later all names count. A file
+// with hard links is protected when one of its names is, or can not be found.
 func (w *Workspace) Protected(t Target) (why string, protected bool) {
+	why, protected = w.protectedName(t)
+	if !protected && t.Regular && links(t.info) > 1 {
+		return w.linked(t, maxNames)
+	}
+	return why, protected
+}
+
+func (w *Workspace) protectedName(t Target) (why string, protected bool) {
 	names := filepath.ToSlash(t.Abs)
 	if w.isOwn(foldNames(names)) {
 		return "Alisio's own configuration or state", true

@@ -44,6 +44,7 @@ type Target struct {
 	// outside: itself if it is one, else the nearest that exists.
 	Approve string
 
+	info    fs.FileInfo // of what stands there
 	root    *root
 	rel     string // slash-separated below root; "" is the root
 	slashed bool   // the path ended in a slash: only a directory will do
@@ -227,7 +228,7 @@ func (p *pursuit) target() (Target, error) {
 	at := p.way[len(p.way)-1]
 	t := Target{Name: show(at.abs), Abs: at.abs, slashed: p.slashed}
 	if at.info != nil {
-		t.Exists, t.Dir, t.Regular = true, at.info.IsDir(), at.info.Mode().IsRegular()
+		t.info, t.Exists, t.Dir, t.Regular = at.info, true, at.info.IsDir(), at.info.Mode().IsRegular()
 	}
 	if at.in != nil {
 		t.Inside, t.root, t.rel = true, at.in, at.rel
