@@ -17,8 +17,15 @@ func (a *App) toolExec() *plug.Exec {
 			return plug.Exit(e), err
 		},
 		Git: func(ctx context.Context, dir string, args ...string) (plug.Exit, error) {
-			e, err := proc.Git(ctx, dir, args...)
+			e, err := proc.Git(ctx, dir, a.inside, args...)
 			return plug.Exit(e), err
 		},
 	}
+}
+
+// inside reports whether a path, links followed, lies in a directory that may be
+// read: the workspace, an added or an approved one.
+func (a *App) inside(path string) bool {
+	t, err := a.files.Resolve(path)
+	return err == nil && t.Inside
 }

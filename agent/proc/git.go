@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"alisio/agent/text"
 )
 
 const (
@@ -30,7 +32,8 @@ var gitReads = []string{
 }
 
 // gitFixed switches off what any repository could run, however it is
-// configured.
+// configured, what it could make git read elsewhere, and what git writes on the
+// way.
 var gitFixed = []string{
 	"--no-pager", "--no-replace-objects",
 	"-c", "core.hooksPath=" + os.DevNull,
@@ -46,6 +49,9 @@ var gitFixed = []string{
 	"-c", "diff.submodule=short",
 	"-c", "status.submoduleSummary=false",
 	"-c", "safe.bareRepository=explicit",
+	"-c", "diff.autoRefreshIndex=false",
+	"-c", "diff.orderFile=" + os.DevNull,
+	"-c", "mailmap.file=" + os.DevNull,
 	"-c", "gc.auto=0",
 }
 
@@ -63,20 +69,40 @@ var gitEnv = []string{
 // credentials, the person's own included: files of Git LFS are compared as they
 // lie there. For a patch the caller gives --no-ext-diff and --no-textconv.
 //
+// The repository is the nearest .git at or above dir. It is refused if git would
+// read through it where inside says no (see findRepository). The working tree is
+// where .git lies, whatever core.worktree says. GIT_ variables of our
+// environment are not passed on.
+//
 // The configuration is read first, by a git command that runs nothing, to find
-// what to override; a configuration too odd to be overridden is an error. The
-// working tree is where .git lies, whatever core.worktree says; a .git that is
-// a file is followed to where it points. GIT_ variables of our environment are
-// not passed on.
-func Git(ctx context.Context, dir string, args ...string) (Exit, error) {
+// what to override.
+func Git(ctx context.Context, dir string, inside func(path string) bool, args ...string) (Exit, error) {
 	if len(args) == 0 || !slices.Contains(gitReads, args[0]) {
 		return Exit{}, fmt.Errorf("git %q: not one of the commands that only read", strings.Join(args, " "))
 	}
 	if _, err := exec.LookPath("git"); err != nil {
 		return Exit{}, errors.New("git is not installed: there is none in PATH")
 	}
-	argv := append([]string{"git"}, gitFixed...)
-	keys, err := gitKeys(ctx, dir, argv)
+	at, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return Exit{}, fmt.Errorf("run git in %s: %w", quote(dir), cause(err))
+	}
+	r, err := findRepository(at, inside)
+	if errors.Is(err, errNoRepository) {
+		// As git says it. Git itself would compare any two files here (--no-index).
+		return Exit{Code: 128, Output: "fatal: " + err.Error() + "\n"}, nil
+	}
+	if err != nil {
+		return Exit{}, err
+	}
+	c := Command{Dir: at, Timeout: gitTimeout, Head: gitHead, extra: append(r.env(), gitEnv...)}
+	return c.git(ctx, args)
+}
+
+// git runs a reading command with what Git promises. c lacks its words.
+func (c Command) git(ctx context.Context, args []string) (Exit, error) {
+	c.Argv = append([]string{"git"}, gitFixed...)
+	keys, err := c.gitKeys(ctx)
 	if err != nil {
 		return Exit{}, err
 	}
@@ -84,27 +110,25 @@ func Git(ctx context.Context, dir string, args ...string) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	argv = append(argv, over...)
-	if slices.Contains(keys, "core.worktree") {
-		argv = append(argv, "--work-tree="+gitTop(dir))
-	}
-	argv = append(argv, args[0])
-	if args[0] == "status" || args[0] == "diff" {
+	c.Argv = append(append(c.Argv, over...), args[0])
+	switch args[0] {
+	case "diff":
+		// No option of --no-index: git fails before it compares what is no part
+		// of a repository. It does so where it does not like the repository.
+		c.Argv = append(c.Argv, "--no-abbrev-commit")
+		fallthrough
+	case "status":
 		// A submodule's own setting beats the configuration, not this.
-		argv = append(argv, "--ignore-submodules=all")
+		c.Argv = append(c.Argv, "--ignore-submodules=all")
 	}
-	c := gitCommand(dir, append(argv, args[1:]...))
+	c.Argv = append(c.Argv, args[1:]...)
 	return Run(ctx, c, nil)
-}
-
-func gitCommand(dir string, argv []string) Command {
-	return Command{Argv: argv, Dir: dir, Timeout: gitTimeout, Head: gitHead, extra: gitEnv}
 }
 
 // gitKeys lists the keys of the configuration that git sees in dir, as bytes:
 // cleaned names would no longer be those that git means.
-func gitKeys(ctx context.Context, dir string, argv []string) ([]string, error) {
-	c := gitCommand(dir, append(slices.Clone(argv), "config", "--list", "--name-only", "-z"))
+func (c Command) gitKeys(ctx context.Context) ([]string, error) {
+	c.Argv = append(slices.Clone(c.Argv), "config", "--list", "--name-only", "-z")
 	cmd, err := c.build()
 	if err != nil {
 		return nil, err
@@ -121,10 +145,7 @@ func gitKeys(ctx context.Context, dir string, argv []string) ([]string, error) {
 	case len(list) > maxGitConfig:
 		return nil, errors.New("read git configuration: it is too large")
 	case e.Code != 0:
-		o := newOutput(0, 0, nil)
-		o.write(list)
-		msg, _ := o.finish()
-		return nil, fmt.Errorf("read git configuration: %s", strings.TrimSpace(msg))
+		return nil, fmt.Errorf("read git configuration: %s", text.Line(string(list)))
 	}
 	var keys []string
 	for k := range bytes.SplitSeq(list, []byte{0}) {
@@ -174,23 +195,12 @@ func harmless(key string) (value string, dangerous bool) {
 	switch name {
 	case "textconv":
 		return "cat", true
+	case "cachetextconv":
+		return "false", true // It would write notes.
 	case "external", "command", "cmd", "driver", "program", "helper", "editor",
 		"difffilter", "gitproxy", "uploadpack", "receivepack", "vcs",
 		"defaultkeycommand", "alternaterefscommand", "packobjectshook":
 		return "false", true
 	}
 	return "", false
-}
-
-// gitTop is the nearest directory at or above dir that holds a .git, which is
-// where git finds the repository; dir itself when there is none.
-func gitTop(dir string) string {
-	for d := dir; ; d = filepath.Dir(d) {
-		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
-			return d
-		}
-		if d == filepath.Dir(d) {
-			return dir
-		}
-	}
 }

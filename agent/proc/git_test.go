@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// repository is a real one, with a committed file that has changed since.
-type repository struct {
+// fixture is a real repository, with a committed file that has changed since.
+type fixture struct {
 	t    *testing.T
 	dir  string
 	mark string // the file that a program which ran leaves behind
@@ -21,14 +21,17 @@ type repository struct {
 	quit string // one that only leaves it behind
 }
 
-func newRepository(t *testing.T) *repository {
+func newRepository(t *testing.T) *fixture {
 	t.Helper()
 	// The person's own configuration is out of the game.
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", "")
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	base := t.TempDir()
-	r := &repository{t: t, dir: filepath.Join(base, "repo"), mark: filepath.Join(base, "PWNED"), prog: filepath.Join(base, "evil"), quit: filepath.Join(base, "quit")}
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &fixture{t: t, dir: filepath.Join(base, "repo"), mark: filepath.Join(base, "PWNED"), prog: filepath.Join(base, "evil"), quit: filepath.Join(base, "quit")}
 	r.file(r.prog, "#!/bin/sh\ntouch '"+r.mark+"'\ncat\n", 0o700)
 	r.file(r.quit, "#!/bin/sh\ntouch '"+r.mark+"'\n", 0o700)
 	r.git(base, "init", "-q", "-b", "main", r.dir)
@@ -42,7 +45,7 @@ func newRepository(t *testing.T) *repository {
 }
 
 // file writes a file; a relative path is in the repository.
-func (r *repository) file(path, text string, mode os.FileMode) {
+func (r *fixture) file(path, text string, mode os.FileMode) {
 	r.t.Helper()
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(r.dir, path)
@@ -56,7 +59,7 @@ func (r *repository) file(path, text string, mode os.FileMode) {
 }
 
 // git runs the plain git, as a careless program does.
-func (r *repository) git(dir string, args ...string) string {
+func (r *fixture) git(dir string, args ...string) string {
 	r.t.Helper()
 	out, err := r.tryGit(dir, args...)
 	if err != nil {
@@ -65,7 +68,7 @@ func (r *repository) git(dir string, args ...string) string {
 	return out
 }
 
-func (r *repository) tryGit(dir string, args ...string) (string, error) {
+func (r *fixture) tryGit(dir string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(r.t.Context(), 20*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", args...)
@@ -75,20 +78,31 @@ func (r *repository) tryGit(dir string, args ...string) (string, error) {
 	return string(out), err
 }
 
-func (r *repository) config(key, value string) { r.git(r.dir, "config", key, value) }
+// ask is Git where the repository is the workspace.
+func (r *fixture) ask(args ...string) (Exit, error) {
+	return Git(r.t.Context(), r.dir, r.inside, args...)
+}
 
-func (r *repository) pwned() bool {
+func (r *fixture) inside(path string) bool { return within(r.dir, path) }
+
+func within(dir, path string) bool {
+	return path == dir || strings.HasPrefix(path, dir+string(filepath.Separator))
+}
+
+func (r *fixture) config(key, value string) { r.git(r.dir, "config", key, value) }
+
+func (r *fixture) pwned() bool {
 	_, err := os.Stat(r.mark)
 	return err == nil
 }
 
 // driver makes a.txt subject to the driver x of filters and diffs.
-func (r *repository) driver() {
+func (r *fixture) driver() {
 	r.file(".gitattributes", "a.txt filter=x diff=x\n", 0o600)
 }
 
 // submodule adds a repository within, whose own filter is the trap.
-func (r *repository) submodule() {
+func (r *fixture) submodule() {
 	sub := filepath.Join(r.dir, "sub")
 	r.git(r.dir, "init", "-q", "-b", "main", sub)
 	r.git(sub, "config", "user.name", "n")
@@ -106,7 +120,7 @@ func (r *repository) submodule() {
 
 // missing makes the repository one whose objects come from elsewhere when
 // they are needed, and takes one away.
-func (r *repository) missing(key, value string) {
+func (r *fixture) missing(key, value string) {
 	r.git(r.dir, "config", "core.repositoryformatversion", "1")
 	r.git(r.dir, "config", "extensions.partialClone", "origin")
 	r.git(r.dir, "config", "remote.origin.promisor", "true")
@@ -124,11 +138,11 @@ func (r *repository) missing(key, value string) {
 // sprung by the plain git first, so that the row can fail.
 var traps = []struct {
 	name string
-	set  func(r *repository)
+	set  func(r *fixture)
 	args []string
 }{
-	{"fsmonitor", func(r *repository) { r.config("core.fsmonitor", r.prog) }, []string{"status"}},
-	{"hooks", func(r *repository) {
+	{"fsmonitor", func(r *fixture) { r.config("core.fsmonitor", r.prog) }, []string{"status"}},
+	{"hooks", func(r *fixture) {
 		r.file(".git/hooks/post-index-change", "#!/bin/sh\ntouch '"+r.mark+"'\n", 0o700)
 		r.git(r.dir, "add", "a.txt") // Makes the hook's mark at once;
 		os.Remove(r.mark)
@@ -138,45 +152,45 @@ var traps = []struct {
 			r.t.Fatal(err)
 		}
 	}, []string{"status"}},
-	{"clean filter", func(r *repository) { r.driver(); r.config("filter.x.clean", r.prog) }, []string{"diff"}},
-	{"required filter", func(r *repository) {
+	{"clean filter", func(r *fixture) { r.driver(); r.config("filter.x.clean", r.prog) }, []string{"diff"}},
+	{"required filter", func(r *fixture) {
 		r.driver()
 		r.config("filter.x.clean", r.prog)
 		r.config("filter.x.required", "true")
 	}, []string{"status"}},
-	{"filter process", func(r *repository) { r.driver(); r.config("filter.x.process", r.prog) }, []string{"status"}},
-	{"filter with an odd name", func(r *repository) {
+	{"filter process", func(r *fixture) { r.driver(); r.config("filter.x.process", r.prog) }, []string{"status"}},
+	{"filter with an odd name", func(r *fixture) {
 		r.file(".gitattributes", "a.txt filter=A.b\x1b[1m\n", 0o600)
 		r.config("filter.A.b\x1b[1m.clean", r.prog)
 	}, []string{"diff"}},
-	{"included filter", func(r *repository) {
+	{"included filter", func(r *fixture) {
 		r.driver()
 		r.file("more", "[filter \"x\"]\n\tclean = "+r.prog+"\n", 0o600)
 		r.config("include.path", "../more")
 	}, []string{"diff"}},
-	{"filter of the working tree's configuration", func(r *repository) {
+	{"filter of the working tree's configuration", func(r *fixture) {
 		r.driver()
 		r.config("extensions.worktreeConfig", "true")
 		r.git(r.dir, "config", "--worktree", "filter.x.clean", r.prog)
 	}, []string{"diff"}},
-	{"external diff", func(r *repository) { r.config("diff.external", r.prog) }, []string{"diff"}},
-	{"diff driver", func(r *repository) { r.driver(); r.config("diff.x.command", r.prog) }, []string{"diff"}},
-	{"text conversion", func(r *repository) { r.driver(); r.config("diff.x.textconv", r.prog) }, []string{"diff"}},
-	{"alias", func(r *repository) { r.config("alias.st", "!"+r.prog) }, []string{"st"}},
-	{"submodule", (*repository).submodule, []string{"status"}},
-	{"submodule in a diff", (*repository).submodule, []string{"diff"}},
-	{"fetch from a program", func(r *repository) {
+	{"external diff", func(r *fixture) { r.config("diff.external", r.prog) }, []string{"diff"}},
+	{"diff driver", func(r *fixture) { r.driver(); r.config("diff.x.command", r.prog) }, []string{"diff"}},
+	{"text conversion", func(r *fixture) { r.driver(); r.config("diff.x.textconv", r.prog) }, []string{"diff"}},
+	{"alias", func(r *fixture) { r.config("alias.st", "!"+r.prog) }, []string{"st"}},
+	{"submodule", (*fixture).submodule, []string{"status"}},
+	{"submodule in a diff", (*fixture).submodule, []string{"diff"}},
+	{"fetch from a program", func(r *fixture) {
 		r.missing("remote.origin.uploadpack", r.quit)
 	}, []string{"diff"}},
-	{"fetch over ssh", func(r *repository) {
+	{"fetch over ssh", func(r *fixture) {
 		r.missing("core.sshCommand", r.quit)
 		r.config("remote.origin.url", "ssh://host.invalid/x")
 	}, []string{"diff"}},
-	{"fetch by ext", func(r *repository) {
+	{"fetch by ext", func(r *fixture) {
 		r.missing("protocol.ext.allow", "always")
 		r.config("remote.origin.url", "ext::"+r.quit)
 	}, []string{"diff"}},
-	{"signature", func(r *repository) {
+	{"signature", func(r *fixture) {
 		r.config("gpg.program", r.prog)
 		r.config("log.showSignature", "true")
 		tree := strings.TrimSpace(r.git(r.dir, "rev-parse", "HEAD^{tree}"))
@@ -191,7 +205,7 @@ func TestGitRunsNothingOfTheRepository(t *testing.T) {
 		t.Run(trap.name, func(t *testing.T) {
 			r := newRepository(t)
 			trap.set(r)
-			e, err := Git(t.Context(), r.dir, trap.args...)
+			e, err := r.ask(trap.args...)
 			if r.pwned() {
 				t.Errorf("a program of the repository ran (exit %+v, %v)", e, err)
 			}
@@ -219,16 +233,16 @@ func TestGitAnswers(t *testing.T) {
 		{[]string{"status", "--porcelain=v1", "-b"}, "## main\n M a.txt\n?? .gitattributes\n"},
 		{[]string{"rev-parse", "--show-prefix"}, "\n"},
 	} {
-		e, err := Git(t.Context(), r.dir, tt.args...)
+		e, err := r.ask(tt.args...)
 		if err != nil || e.Code != 0 || e.Output != tt.want {
 			t.Errorf("git %q: %+v, %v, want %q", tt.args, e, err, tt.want)
 		}
 	}
-	e, err := Git(t.Context(), r.dir, "diff", "--no-ext-diff", "--no-textconv", "--no-color")
+	e, err := r.ask("diff", "--no-ext-diff", "--no-textconv", "--no-color")
 	if err != nil || e.Code != 0 || !strings.HasSuffix(e.Output, "@@ -1 +1 @@\n-old\n+new\n") {
 		t.Errorf("diff: %+v, %v", e, err)
 	}
-	e, err = Git(t.Context(), t.TempDir(), "status")
+	e, err = Git(t.Context(), t.TempDir(), r.inside, "status")
 	if err != nil || e.Code != 128 || !strings.Contains(e.Output, "not a git repository") {
 		t.Errorf("outside: %+v, %v", e, err)
 	}
@@ -241,7 +255,7 @@ func TestGitStaysInTheWorkingTree(t *testing.T) {
 	r.file(filepath.Join(other, "a.txt"), "private\n", 0o600)
 	r.file("deep/er/file", "", 0o600)
 	r.config("core.worktree", other)
-	e, err := Git(t.Context(), filepath.Join(r.dir, "deep", "er"), "diff", "--no-ext-diff", "--no-textconv")
+	e, err := Git(t.Context(), filepath.Join(r.dir, "deep", "er"), r.inside, "diff", "--no-ext-diff", "--no-textconv")
 	if err != nil || e.Code != 0 || strings.Contains(e.Output, "private") || !strings.Contains(e.Output, "+new") {
 		t.Errorf("%+v, %v", e, err)
 	}
@@ -278,7 +292,7 @@ func TestGitRefuses(t *testing.T) {
 		if tt.set != nil {
 			tt.set()
 		}
-		_, err := Git(t.Context(), r.dir, tt.args...)
+		_, err := r.ask(tt.args...)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.ContainsRune(err.Error(), '\x1b') {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}

@@ -26,8 +26,8 @@ func runGit(ctx context.Context, c *plug.Call, dir string, args ...string) (stri
 		return "", e, errors.New("run git: it took too long and was stopped")
 	case e.Code == 0:
 		return text.Plain(e.Output), e, nil
-	// git diff says it with a capital letter and its whole usage.
-	case strings.Contains(e.Output, "ot a git repository"):
+	// git diff says it with its whole usage, that of another command.
+	case strings.Contains(e.Output, "ot a git repository"), strings.Contains(e.Output, "usage: git diff --no-index"):
 		return "", e, errNoRepository
 	}
 	why, _ := headLines(text.Plain(strings.TrimSpace(e.Output)), 2000)

@@ -104,7 +104,7 @@ func TestGitWithoutRepository(t *testing.T) {
 	wantIn(t, b.fails(gitStatus{}, args{}), "this is not a git repository")
 	wantIn(t, b.fails(gitDiff{}, args{}), "this is not a git repository")
 	b.exec.Git = func(context.Context, string, ...string) (plug.Exit, error) {
-		return plug.Exit{Code: 129, Output: "warning: Not a git repository. Use --no-index to compare two paths\nusage: git diff"}, nil
+		return plug.Exit{Code: 129, Output: "error: unknown option `no-abbrev-commit'\nusage: git diff --no-index [<options>] <path> <path>"}, nil
 	}
 	wantIn(t, b.fails(gitDiff{}, args{}), "this is not a git repository")
 	b.exec.Git = func(context.Context, string, ...string) (plug.Exit, error) {
