@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	gitTimeout = 30 * time.Second
+	gitTimeout = 10 * time.Second
+	gitGrace   = time.Second // A reading git loses nothing.
 	gitHead    = 512 << 10
 	// maxGitConfig bounds the list of a repository's configuration keys in
 	// bytes, maxGitOverrides the number of those that are overridden.
@@ -60,6 +61,7 @@ var gitFixed = []string{
 var gitEnv = []string{
 	"GIT_OPTIONAL_LOCKS=0", "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1",
 	"GIT_EDITOR=false", "GIT_ASKPASS=", "LC_ALL=C",
+	"ALISIO_=", "ALISIO_false=false", "ALISIO_cat=cat", // for --config-env
 }
 
 // Git runs the host's git in dir for reading: one of the reading commands,
@@ -95,7 +97,7 @@ func Git(ctx context.Context, dir string, inside func(path string) bool, args ..
 	if err != nil {
 		return Exit{}, err
 	}
-	c := Command{Dir: at, Timeout: gitTimeout, Head: gitHead, extra: append(r.env(), gitEnv...)}
+	c := Command{Dir: at, Timeout: gitTimeout, Head: gitHead, grace: gitGrace, extra: append(r.env(), gitEnv...)}
 	return c.git(ctx, args)
 }
 
@@ -122,7 +124,11 @@ func (c Command) git(ctx context.Context, args []string) (Exit, error) {
 		c.Argv = append(c.Argv, "--ignore-submodules=all")
 	}
 	c.Argv = append(c.Argv, args[1:]...)
-	return Run(ctx, c, nil)
+	e, err := Run(ctx, c, nil)
+	if err == nil && e.TimedOut {
+		err = fmt.Errorf("git %s: stopped after %v: the repository is very large, or a file that git reads there is none (a FIFO named .gitignore?)", args[0], c.Timeout)
+	}
+	return e, err
 }
 
 // gitKeys lists the keys of the configuration that git sees in dir, as bytes:
@@ -141,11 +147,13 @@ func (c Command) gitKeys(ctx context.Context) ([]string, error) {
 	case err != nil:
 		return nil, err
 	case e.TimedOut:
-		return nil, errors.New("read git configuration: it takes too long")
+		return nil, fmt.Errorf("read git configuration: stopped after %v: does an include name a FIFO?", c.Timeout)
 	case len(list) > maxGitConfig:
 		return nil, errors.New("read git configuration: it is too large")
 	case e.Code != 0:
-		return nil, fmt.Errorf("read git configuration: %s", text.Line(string(list)))
+		_, why, _ := strings.Cut(string(list), "fatal: ") // Keys can stand before and below.
+		why, _, _ = strings.Cut(why, "\n")
+		return nil, fmt.Errorf("read git configuration: %.400s", text.Line(why))
 	}
 	var keys []string
 	for k := range bytes.SplitSeq(list, []byte{0}) {
@@ -165,10 +173,12 @@ func gitOverrides(keys []string) ([]string, error) {
 		if !dangerous {
 			continue
 		}
-		if strings.ContainsAny(k, "=\n") {
-			return nil, fmt.Errorf("git: the configuration key %q can not be switched off", k)
+		if strings.Contains(k, "=") { // An old git knows no --config-env, and stops.
+			out = append(out, "--config-env="+k+"=ALISIO_"+value)
+		} else {
+			out = append(out, "-c", k+"="+value)
 		}
-		if out = append(out, "-c", k+"="+value); len(out) > 2*maxGitOverrides {
+		if len(out) > 2*maxGitOverrides {
 			return nil, errors.New("git: the configuration names too many programs")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -21,6 +22,20 @@ func (r *fixture) link(target, name string) {
 		r.t.Fatal(err)
 	}
 	if err := os.Symlink(target, path); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *fixture) fifo(name string) {
+	r.t.Helper()
+	path := filepath.Join(r.dir, name)
+	if err := os.RemoveAll(path); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -210,6 +225,45 @@ func TestGitInOtherLayouts(t *testing.T) {
 		}
 		if e, err = Git(t.Context(), tt.dir, inside, "status"); err != nil || e.Code != 0 {
 			t.Errorf("%s: %+v, %v", tt.dir, e, err)
+		}
+	}
+}
+
+// A FIFO where git reads holds it up until its time is over.
+func TestGitWaitsForNoFIFO(t *testing.T) {
+	r := newRepository(t)
+	for _, name := range []string{
+		".git/info/exclude", ".git/info/attributes", ".git/objects/info/alternates", ".git/HEAD", ".git/packed-refs",
+		".git/index", ".git/commondir", ".gitattributes", ".gitignore", ".mailmap", ".git",
+	} {
+		saved := filepath.Join(filepath.Dir(r.dir), "saved")
+		r.git(filepath.Dir(r.dir), "clone", "-q", r.dir, saved)
+		r.fifo(name)
+		begin := time.Now()
+		_, err := r.ask("status")
+		if took := time.Since(begin); err == nil || !strings.Contains(err.Error(), r.dir+"/"+name) || took > 2*time.Second {
+			t.Errorf("%s: %v after %v", name, err, took)
+		}
+		os.RemoveAll(r.dir)
+		if err := os.Rename(saved, r.dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		set  func()
+		want string
+	}{
+		{func() { r.fifo("deep/.gitignore") }, "git status: stopped after 300ms: "},
+		{func() { r.fifo("fifo"); r.config("include.path", r.dir+"/fifo") }, "read git configuration: stopped after 300ms: "},
+	} {
+		tt.set()
+		at, err := findRepository(r.dir, r.inside)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := Command{Dir: r.dir, Timeout: 300 * time.Millisecond, extra: append(at.env(), gitEnv...)}
+		if e, err := c.git(t.Context(), []string{"status"}); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%+v, %v, want %s", e, err, tt.want)
 		}
 	}
 }
