@@ -10,9 +10,9 @@ import (
 
 const (
 	maxWorkers   = 8
-	batchFiles   = 32  // files that a worker takes at once
-	aheadBatches = 8   // batches found but not yet told; their folders are open
-	chunkLines   = 128 // matches handed over at once
+	batchFiles   = 32 // files that a worker takes at once
+	aheadBatches = 8  // batches found but not yet told; their folders are open
+	aheadMatches = 32 // of each batch, then its worker waits for the caller
 )
 
 // SearchQuery asks for matching lines.
@@ -123,7 +123,7 @@ type searching struct {
 // batch is some files that follow each other, and what was found in them.
 type batch struct {
 	files []found
-	out   chan []Match // one chunk ahead, then the worker waits for the caller
+	out   chan Match
 }
 
 // walk makes batches. They are small at first: an early match comes early, and
@@ -152,7 +152,7 @@ func (s *searching) walk() {
 
 // hand gives a batch on, first to the caller: what a worker has must be waited for.
 func (s *searching) hand(b *batch) bool {
-	b.out = make(chan []Match, 1)
+	b.out = make(chan Match, aheadMatches)
 	select {
 	case s.told <- b:
 	case <-s.ctx.Done():
@@ -183,16 +183,6 @@ func (s *searching) work() {
 
 // search finds what is in a batch, until nobody wants it any more.
 func (s *searching) search(sc *scanner, b *batch) {
-	var chunk []Match
-	flush := func() bool {
-		select {
-		case b.out <- chunk:
-			chunk = nil
-			return true
-		case <-s.ctx.Done():
-			return false
-		}
-	}
 	for _, f := range b.files {
 		if s.ctx.Err() != nil {
 			return
@@ -209,26 +199,27 @@ func (s *searching) search(sc *scanner, b *batch) {
 				name = f.root.name(f.rel)
 			}
 			m.Name = name
-			chunk = append(chunk, m)
-			return len(chunk) < chunkLines || flush()
+			select {
+			case b.out <- m:
+				return true
+			case <-s.ctx.Done():
+				return false
+			}
 		})
 		src.Close()
 		if err != nil {
 			s.unreadable.Add(1)
 		}
 	}
-	flush()
 }
 
 // tell hands all matches to the caller, in order, and tells whether it wanted
 // them all. Each batch is closed by a worker, at once when ctx is done.
 func (s *searching) tell(onMatch func(Match) bool) bool {
 	for b := range s.told {
-		for chunk := range b.out {
-			for _, m := range chunk {
-				if !onMatch(m) {
-					return false
-				}
+		for m := range b.out {
+			if !onMatch(m) {
+				return false
 			}
 		}
 	}
