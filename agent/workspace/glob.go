@@ -3,6 +3,7 @@ package workspace
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 )
@@ -32,16 +33,14 @@ func (g *glob) matches(path string) bool {
 // splitGlob cuts the directories off that a glob names literally: these were
 // asked for, as a path is, and nothing beside them can match.
 func splitGlob(p string) (dir, rest string) {
-	for {
-		name, after, more := strings.Cut(p, "/")
-		if !more || hasWildcard(name) {
-			return strings.TrimSuffix(dir, "/"), p
-		}
-		dir, p = dir+name+"/", after
-	}
+	literal := strings.IndexAny(p+"*", wildcards)
+	dir, _ = path.Split(p[:literal])
+	return dir, p[len(dir):]
 }
 
-func hasWildcard(s string) bool { return strings.ContainsAny(s, `*?[{\`) }
+const wildcards = `*?[{\`
+
+func hasWildcard(s string) bool { return strings.ContainsAny(s, wildcards) }
 
 // compileGlob reads a glob: "*", "?", "[a-z]", "{a,b}", "**" and "\" before a
 // character that is meant itself.

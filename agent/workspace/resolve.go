@@ -110,7 +110,7 @@ func checkPath(path string) error {
 	case strings.ContainsRune(path, 0):
 		return errors.New("the path contains a NUL byte")
 	}
-	for name := range strings.FieldsFuncSeq(path, isSeparator) {
+	for _, name := range splitNames(path) {
 		if len(name) > maxName {
 			return fmt.Errorf("a name in the path is longer than %d bytes", maxName)
 		}
@@ -120,8 +120,6 @@ func checkPath(path string) error {
 	}
 	return nil
 }
-
-func isSeparator(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }
 
 // pursuit follows a path from the top. way are the places that it led through,
 // todo the names still to be looked at:
@@ -278,16 +276,7 @@ func (t Target) similar() []string {
 
 // splitNames cuts a path at separators. Empty names stay: one at the end means
 // that a directory is asked for.
-func splitNames(path string) []string {
-	var out []string
-	for {
-		i := strings.IndexFunc(path, isSeparator)
-		if i < 0 {
-			return append(out, path)
-		}
-		out, path = append(out, path[:i]), path[i+1:]
-	}
-}
+func splitNames(path string) []string { return strings.Split(filepath.ToSlash(path), "/") }
 
 // show makes a path fit for messages and results.
 func show(path string) string { return text.QuoteName(filepath.ToSlash(path)) }

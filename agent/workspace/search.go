@@ -91,18 +91,17 @@ func (w *Workspace) Search(ctx context.Context, q SearchQuery, onMatch func(Matc
 	stopped := !s.tell(onMatch)
 	cancel()
 	s.wg.Wait()
+	st := SearchStats{
+		Files: int(s.files.Load()), IgnoredCount: s.left.ignored, HiddenCount: s.left.hidden,
+		Unreadable: int(s.unreadable.Load()) + s.left.unreadable, More: s.left.more, Stopped: stopped,
+	}
 	if err = ctx.Err(); err == nil {
 		err = s.err
 	}
-	if err != nil && !stopped {
-		err = fmt.Errorf("search text: %w", err)
-	} else {
-		err = nil
+	if err == nil || stopped {
+		return st, nil
 	}
-	return SearchStats{
-		Files: int(s.files.Load()), IgnoredCount: s.left.ignored, HiddenCount: s.left.hidden,
-		Unreadable: int(s.unreadable.Load()) + s.left.unreadable, More: s.left.more, Stopped: stopped,
-	}, err
+	return st, fmt.Errorf("search text: %w", err)
 }
 
 // searching is one call of Search.

@@ -41,20 +41,13 @@ func checkWindowsName(name string) error {
 		return fmt.Errorf("name %s: Windows would drop its last character", show(name))
 	}
 	stem, _, _ := strings.Cut(name, ".")
-	if reservedName(strings.ToUpper(strings.TrimRight(stem, " "))) {
+	stem = strings.ToUpper(strings.TrimRight(stem, " "))
+	if port := strings.TrimRight(stem, "0123456789¹²³"); len([]rune(stem)) == 4 && (port == "COM" || port == "LPT") {
+		stem = port + "1"
+	}
+	switch stem {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "COM1", "LPT1":
 		return fmt.Errorf("name %s: is a device on Windows", show(name))
 	}
 	return nil
-}
-
-func reservedName(stem string) bool {
-	switch stem {
-	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
-		return true
-	}
-	digit, ok := strings.CutPrefix(stem, "COM")
-	if !ok {
-		digit, ok = strings.CutPrefix(stem, "LPT")
-	}
-	return ok && strings.Contains("|0|1|2|3|4|5|6|7|8|9|¹|²|³|", "|"+digit+"|") && digit != ""
 }

@@ -17,10 +17,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -197,19 +195,10 @@ func (r *root) child(rel string) string { return filepath.Join(r.abs, rel) }
 // name is how a path below the root is shown.
 func (r *root) name(rel string) string { return show(r.path(rel)) }
 
-// path is that before quoting.
+// path is that before quoting: below the first root it is the way from the base.
 func (r *root) path(rel string) string {
-	if !r.first {
-		return r.child(rel)
+	if way, err := filepath.Rel(r.base, rel); err == nil && r.first {
+		return way
 	}
-	return relative(r.base, rel)
-}
-
-// relative is the way from one slash-separated path below a root to another.
-func relative(base, rel string) string {
-	from, to := strings.FieldsFunc(base, isSlash), strings.FieldsFunc(rel, isSlash)
-	for len(from) > 0 && len(to) > 0 && from[0] == to[0] {
-		from, to = from[1:], to[1:]
-	}
-	return path.Join(strings.Repeat("../", len(from)), strings.Join(to, "/"), ".")
+	return r.child(rel)
 }
