@@ -77,11 +77,12 @@ type App struct {
 	sessions map[string]*conversation
 }
 
-// conversation is what the engine holds of a session while it is in use.
+// conversation is what the engine holds of a session that was used: its grants
+// and the instructions, which stay as they were at its first run.
 type conversation struct {
 	gate         *gate.Gate
 	instructions string
-	running      bool
+	running      bool // guarded by App.mu
 }
 
 // Outcome is what became of a run.
@@ -247,28 +248,39 @@ func (a *App) begin(ctx context.Context, id, prompt string, choice profile.Choic
 	} else if _, err := a.store.Session(ctx, id); err != nil {
 		return "", nil, llm.Errorf(llm.CauseBadRequest, "%w", err)
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	c := a.sessions[id]
-	if c == nil {
-		instructions, err := a.instructions()
-		if err != nil {
+	c, err := a.take(id)
+	if err != nil {
+		return "", nil, err
+	}
+	if c.instructions == "" {
+		if c.instructions, err = a.instructions(); err != nil {
+			a.end(c)
 			return "", nil, err
 		}
+	}
+	return id, c, nil
+}
+
+// take marks a session as running; its conversation then belongs to the caller
+// until end.
+func (a *App) take(id string) (*conversation, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return nil, llm.Errorf(llm.CauseInternal, "the application is closed")
+	}
+	c := a.sessions[id]
+	if c == nil {
 		c = &conversation{
-			instructions: instructions,
-			gate:         gate.New(gate.Options{Policy: a.o.Policy, Files: a.files, Asker: a.o.Asker, Waits: a.waits}),
+			gate: gate.New(gate.Options{Policy: a.o.Policy, Files: a.files, Asker: a.o.Asker, Waits: a.waits}),
 		}
 		a.sessions[id] = c
 	}
-	switch {
-	case a.closed:
-		return "", nil, llm.Errorf(llm.CauseInternal, "the application is closed")
-	case c.running:
-		return "", nil, llm.Errorf(llm.CauseBadRequest, "%w", errBusy)
+	if c.running {
+		return nil, llm.Errorf(llm.CauseBadRequest, "%w", errBusy)
 	}
 	c.running = true
-	return id, c, nil
+	return c, nil
 }
 
 func (a *App) end(c *conversation) {

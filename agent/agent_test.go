@@ -213,11 +213,16 @@ func TestAnUnknownModelIsAnsweredWithTheChoices(t *testing.T) {
 		"itself":  {catalog{models: []llm.Model{{ID: "asked"}}}, "as before"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			n := 0
 			for _, err := range (advised{c.provider}).Stream(context.Background(), llm.Request{Model: "asked"}) {
+				n++
 				var e *llm.Error
 				if !errors.As(err, &e) || !strings.Contains(e.Hint, c.hint) || e.Message != "no such model" {
 					t.Errorf("got %+v", e)
 				}
+			}
+			if n != 1 {
+				t.Errorf("%d events", n)
 			}
 		})
 	}

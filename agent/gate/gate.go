@@ -237,7 +237,8 @@ func (g *Gate) Ask(ctx context.Context, q plug.Question) (plug.Answer, error) {
 
 var errAnswer = errors.New("the surface gave an answer that is none of once, session, deny")
 
-// by says who decided, in the words of events: what flags forbid, flags decided.
+// by says who decided, in the words of events: a run that is --read-only was made
+// so by a flag.
 func by(v perm.Verdict) plug.DecidedBy {
 	if v.By == perm.ByMode {
 		return plug.ByMode

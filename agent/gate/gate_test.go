@@ -245,11 +245,18 @@ func TestAWaitStopsTheClockAndCanBeWithdrawn(t *testing.T) {
 			return plug.Answer{Decision: plug.Once}, nil
 		}}
 		r := newRig(t, perm.Policy{}, a)
+		var active clock.Active
+		defer r.waits.Bind("s", "", &active)()
+		active.Start()
+		time.Sleep(time.Minute)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 		defer cancel()
 		v, err := r.Decide(ctx, Request{SessionID: "s", Tool: "toy", Plan: r.write(filepath.Join(r.root, "a"))})
 		if v.Allowed || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %+v, %v", v, err)
+		}
+		if got := active.Elapsed(); got != time.Minute {
+			t.Errorf("%v of active time, want the minute before the question", got)
 		}
 	})
 }

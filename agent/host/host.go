@@ -10,8 +10,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -73,7 +75,7 @@ func wellFormed(s, first, more string) bool {
 func (h *Host) AddTool(t plug.Tool) (undo func(), err error) {
 	spec := t.Spec()
 	if !wellFormed(spec.Name, lower, digits+"_") {
-		return nil, fmt.Errorf("add tool: name %q is none of up to 64 lower-case letters, digits and _", spec.Name)
+		return nil, fmt.Errorf("add tool: name %q: want 1 to 64 of a-z, 0-9 and _, a letter first", spec.Name)
 	}
 	switch spec.Effect {
 	case plug.EffectRead, plug.EffectWrite, plug.EffectProcess, plug.EffectExternal, plug.EffectInternal:
@@ -97,14 +99,9 @@ func (h *Host) AddTool(t plug.Tool) (undo func(), err error) {
 func (h *Host) Tools() []plug.Tool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	names := make([]string, 0, len(h.tools))
-	for name := range h.tools {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	tools := make([]plug.Tool, len(names))
-	for i, name := range names {
-		tools[i] = h.tools[name]
+	tools := make([]plug.Tool, 0, len(h.tools))
+	for _, name := range slices.Sorted(maps.Keys(h.tools)) {
+		tools = append(tools, h.tools[name])
 	}
 	return tools
 }
@@ -143,15 +140,15 @@ func (h *Host) check(p plug.Plugin) error {
 	defer h.mu.Unlock()
 	switch {
 	case !wellFormed(p.ID, lower+digits, ".-"):
-		return fmt.Errorf("the id is none of up to 64 lower-case letters, digits, dots and hyphens")
+		return errors.New("the id: want 1 to 64 of a-z, 0-9, dot and hyphen, no dot or hyphen first")
 	case p.APIVersion != plug.APIVersion:
 		return fmt.Errorf("it was written for version %d of the plugin contract, this is version %d", p.APIVersion, plug.APIVersion)
 	case p.Setup == nil:
-		return fmt.Errorf("it has no Setup")
+		return errors.New("it has no Setup")
 	}
 	for _, e := range h.plugins {
 		if e.plugin.ID == p.ID {
-			return fmt.Errorf("the id is taken")
+			return errors.New("the id is taken")
 		}
 	}
 	return nil

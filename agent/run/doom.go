@@ -9,8 +9,11 @@ import (
 )
 
 const (
+	// doomNote is when the model is told: two equal results can be a check, the
+	// third is a habit.
 	doomNote = 3
-	doomEnd  = 5
+	// doomEnd is when the run ends: the model was told twice.
+	doomEnd = 5
 )
 
 // doom counts equal calls with equal results in a row (spec runner.md, "Doom
@@ -20,9 +23,9 @@ type doom struct {
 	count int
 }
 
-// seen notes a finished call and returns how often in a row it came. How long
-// something took does not make a result another one: a test that fails in 0.41 s
-// failed as it did in 0.38 s.
+// seen notes a finished call and returns how often in a row it came. Results
+// that differ only in how long something took count as equal: a test that fails
+// in 0.41 s failed as it did in 0.38 s.
 func (d *doom) seen(c llm.ToolCall, result string) int {
 	result = withoutDurations(result)
 	h := sha256.New()
@@ -38,7 +41,7 @@ func (d *doom) seen(c llm.ToolCall, result string) int {
 
 // note is what the model is told when it repeats itself.
 func (d *doom) note() string {
-	return fmt.Sprintf("\n[note: this call gave this very result %d times in a row; another one will not differ. Do something else, or say what is missing.]", d.count)
+	return fmt.Sprintf("\n[note: this call gave this very result %d times in a row; it will give the same again. Do something else, or say what is missing.]", d.count)
 }
 
 // withoutDurations replaces "0.41s", "2.1 s", "120 ms" and "1m3s" by "#s".

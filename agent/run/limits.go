@@ -48,23 +48,28 @@ func (l Limits) output(perRun int, m llm.Model) (tokens int, source plug.OutputS
 }
 
 const (
+	// charsPerToken is the estimate that stands in for a tokenizer.
+	charsPerToken = 4
+	// maxResultChars and maxBatchChars hold where the window is not known.
 	maxResultChars = 48_000
 	maxBatchChars  = 200_000
-	previewChars   = 2_000
+	// previewChars bounds tool_completed.preview (spec events.md).
+	previewChars = 2_000
 )
 
-// resultChars is how many characters one result may hold, batchChars how many
-// the results of one answer may hold together (spec runner.md, "Results").
+// resultChars is how many characters one result may hold in a window of so many
+// tokens: a tenth of it. batchChars is how many the results of one answer may
+// hold together: a quarter (spec runner.md, "Results").
 func resultChars(window int) int {
 	if window <= 0 {
 		return maxResultChars
 	}
-	return min(maxResultChars, window*4/10)
+	return min(maxResultChars, window*charsPerToken/10)
 }
 
 func batchChars(window int) int {
 	if window <= 0 {
 		return maxBatchChars
 	}
-	return window * 4 / 4
+	return window * charsPerToken / 4
 }

@@ -12,8 +12,9 @@ import (
 	"alisio/plug"
 )
 
-// loop is the state of one run. All but the fields under mu belongs to the
-// goroutine that called Do.
+// loop is the state of one run. The goroutine that called Do alone changes it,
+// but for the fields under mu; the goroutines of a batch read what stands above
+// messages.
 type loop struct {
 	o  Options
 	in Input

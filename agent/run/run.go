@@ -94,7 +94,9 @@ func Do(ctx context.Context, o Options, in Input) (Outcome, error) {
 	}
 	defer l.stop()
 	l.emit(plug.RunStarted{Model: o.Model.ID})
-	l.append(llm.Message{Role: llm.RoleUser, Text: in.Prompt, Attachments: in.Attachments})
+	if err := l.append(llm.Message{Role: llm.RoleUser, Text: in.Prompt, Attachments: in.Attachments}); err != nil {
+		return l.finish(err), nil
+	}
 	return l.finish(l.turns()), nil
 }
 

@@ -275,6 +275,23 @@ func TestReadsRunTogetherEffectsOneAfterAnother(t *testing.T) {
 	}
 }
 
+func TestConcurrentToolsRunTogetherWhateverTheirEffect(t *testing.T) {
+	var meeting sync.WaitGroup
+	meeting.Add(2)
+	task := newToy("task", plug.EffectInternal, func(context.Context, *plug.Call) (plug.Result, error) {
+		meeting.Done()
+		meeting.Wait() // for ever, if they ran one after another
+		return plug.Text("met"), nil
+	})
+	task.spec.Concurrent = true
+	p := &fake{answers: []answerFunc{says("", call("1", "task", `{}`), call("2", "task", `{"n":1}`)), says("done")}}
+	b := newBench(t, p, perm.Policy{}, nil, task)
+	b.run(context.Background(), "go")
+	if got, want := b.results(), []string{"met", "met"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 func TestStablePrefix(t *testing.T) {
 	p := &fake{answers: []answerFunc{says("a", call("1", "look", `{}`)), says("b", call("2", "look", `{}`)), says("c")}}
 	b := newBench(t, p, perm.Policy{}, nil, newToy("look", plug.EffectRead, ok("seen")), newToy("again", plug.EffectRead, ok("x")))

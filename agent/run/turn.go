@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -144,7 +143,7 @@ func (l *loop) estimate(answer llm.Message) *llm.Usage {
 	for _, m := range l.messages[:len(l.messages)-1] {
 		in += size(m)
 	}
-	return &llm.Usage{Input: in / 4, Output: size(answer) / 4}
+	return &llm.Usage{Input: in / charsPerToken, Output: size(answer) / charsPerToken}
 }
 
 func size(m llm.Message) int {
@@ -197,7 +196,7 @@ func checkJSON(s string) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("more than one JSON value")
+		return errors.New("more than one JSON value")
 	}
 	return nil
 }

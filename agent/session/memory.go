@@ -83,6 +83,10 @@ func (m *Memory) AddEvent(_ context.Context, e plug.Event) (int64, error) {
 	}
 	m.events++
 	e.ID = m.events
+	if done, ok := e.Data.(plug.ToolCompleted); ok {
+		done.Result = nil // not part of the event, and large
+		e.Data = done
+	}
 	s.events = append(s.events, e)
 	return e.ID, nil
 }

@@ -1,7 +1,6 @@
 // Package session keeps conversations: sessions, their messages and their run
 // events. Store is the one interface through which the engine reads and writes
-// them; Memory is its implementation for tests and for programs that embed the
-// engine and keep nothing.
+// them; Memory is the one that keeps them as long as the process lives.
 //
 // A store decides nothing about what is kept: the runner hands over messages
 // that already form a valid history.

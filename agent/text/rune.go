@@ -50,6 +50,13 @@ func isRemoved(r rune) bool {
 	return within(removed[:], r)
 }
 
+// Acts reports whether a character does something to the screen or to the order
+// of the text around it, or ends a line for some readers: controls, newline and
+// tab included, and what the Stripper drops.
+func Acts(r rune) bool {
+	return isControl(r) || r == '\u2028' || r == '\u2029' || isRemoved(r)
+}
+
 // isHidden reports whether a reader could overlook r, controls included.
 func isHidden(r rune) bool {
 	return isControl(r) || r >= unseen[0].lo && within(unseen[:], r)

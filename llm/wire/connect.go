@@ -62,7 +62,7 @@ func fault(err error) (what, hint string) {
 		return "the name lookup gave no answer", "check the network"
 	case certificate(err):
 		return "the server's certificate is not trusted: " + certificateReason(err),
-			"check the base URL; a private authority goes into provider.caFile"
+			"check the base URL; the authority must be one that this system trusts"
 	case plainHTTP(err):
 		return "the server does not speak TLS", "check whether the base URL should begin with http:"
 	case is(err, syscall.ECONNREFUSED, "connection refused", "actively refused"):

@@ -2,7 +2,7 @@
 // llm.Error: HTTP statuses, error bodies of every known shape, errors inside a
 // stream, wait hints and connection faults.
 //
-// It sends nothing and repeats nothing: retries belong to the runner. Nothing
+// It sends nothing and repeats nothing: whether to send again is for others to say. Nothing
 // that a server says reaches an error text before it was made one short line
 // without control characters and without the key.
 package wire

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -110,7 +111,7 @@ func (c *call) open(ctx context.Context) (*agent.App, error) {
 	}
 	dirs, err := config.Home(c.Getenv)
 	if err != nil && !errors.Is(err, config.ErrNoHome) {
-		return nil, usageError{err}
+		return nil, err
 	}
 	plugins, err := c.plugins()
 	if err != nil {
@@ -120,7 +121,7 @@ func (c *call) open(ctx context.Context) (*agent.App, error) {
 		Dirs: dirs, File: c.config, Dir: dir, Getenv: c.Getenv, Plugins: ids(c.Plugins), Overrides: c.overrides,
 	})
 	if err != nil {
-		return nil, usageError{err}
+		return nil, err
 	}
 	policy := c.policy
 	policy.Mode = cfg.Permissions.Mode
@@ -130,7 +131,7 @@ func (c *call) open(ctx context.Context) (*agent.App, error) {
 		Effort: c.effort, Getenv: c.Getenv, Log: slog.New(c.notices()),
 	})
 	if err != nil {
-		return nil, usageError{err}
+		return nil, err
 	}
 	return app, nil
 }
@@ -147,7 +148,7 @@ func guarded(dir, file string) []string {
 func (c *call) workingDir() (string, error) {
 	here, err := os.Getwd()
 	if err != nil {
-		return "", usageError{fmt.Errorf("find the working directory: %w; it may have been removed", err)}
+		return "", fmt.Errorf("find the working directory: %w; it may have been removed", err)
 	}
 	if c.cwd == "" {
 		return here, nil
@@ -158,9 +159,9 @@ func (c *call) workingDir() (string, error) {
 	}
 	switch info, err := os.Stat(dir); {
 	case err != nil:
-		return "", usageError{fmt.Errorf("--cwd: %w", err)}
+		return "", fmt.Errorf("--cwd: %w", err)
 	case !info.IsDir():
-		return "", usageError{fmt.Errorf("--cwd: %s is not a directory", dir)}
+		return "", fmt.Errorf("--cwd: %s is not a directory", dir)
 	}
 	return filepath.Clean(dir), nil
 }
@@ -171,7 +172,7 @@ func (c *call) plugins() ([]plug.Plugin, error) {
 	known := ids(c.Plugins)
 	for _, id := range c.disable {
 		off[id] = true
-		if !contains(known, id) {
+		if !slices.Contains(known, id) {
 			return nil, unknown("plugin", id, known)
 		}
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -61,7 +62,6 @@ func TestParse(t *testing.T) {
 		{"run -m=x y", "run y", ""},
 		{"run -m -x", "run", ""}, // a value may begin with one hyphen
 		{"run -mx y", "run y", ""},
-		{"run a - b", "run a - b", ""},
 		{"run --yolo", "", "alisio help lists the flags"},
 		{"demo --read-only", "", "means nothing to: alisio demo"},
 		{"demo --json --quiet", "demo", ""},
@@ -125,6 +125,21 @@ func TestEveryTopicPrints(t *testing.T) {
 		if len(page) < 200 || !strings.HasSuffix(page, "\n") {
 			t.Errorf("help %s: got %q", topic, page)
 		}
+	}
+}
+
+func TestEveryCommandHasHelp(t *testing.T) {
+	for _, v := range verbs() {
+		for _, args := range [][]string{{v.name, "--help"}, {"help", v.name}} {
+			e := env(args...)
+			if code := Main(context.Background(), e); code != exitDone || e.Stdout.(*bytes.Buffer).Len() == 0 {
+				t.Errorf("%v: exit code %d, %q, %q", args, code, e.Stdout, e.Stderr)
+			}
+		}
+	}
+	e := env("frob", "--help")
+	if code := Main(context.Background(), e); code != exitUsage || !strings.Contains(e.Stderr.(*bytes.Buffer).String(), `command "frob"`) {
+		t.Errorf("frob --help: exit code %d, %q", code, e.Stderr)
 	}
 }
 
@@ -269,11 +284,13 @@ func TestPromptAndPipe(t *testing.T) {
 			t.Errorf("%v with %q: got %q, %v, want %q", c.args, c.stdin, got, err, c.want)
 		}
 	}
-	e := env("run", "-")
-	call, _ := parse(e)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := call.prompt(ctx); err == nil {
-		t.Error("an empty pipe is a task")
+	for _, args := range [][]string{{"run"}, {"run", "-"}} {
+		call, err := parse(env(args...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := call.prompt(context.Background()); !errors.Is(err, errNoTask) {
+			t.Errorf("%v with nothing to read: got %v", args, err)
+		}
 	}
 }

@@ -32,10 +32,10 @@ const demoTask = "sh check.sh fails: find out why and repair it"
 // temporary repository.
 func runDemo(ctx context.Context, c *call) (int, error) {
 	if len(c.args) > 0 {
-		return exitUsage, usageError{fmt.Errorf("alisio demo takes no argument, found %q", c.args[0])}
+		return exitUsage, fmt.Errorf("alisio demo takes no argument, found %q", c.args[0])
 	}
 	if runtime.GOOS == "windows" {
-		return exitUsage, usageError{errors.New("the demonstration needs a POSIX shell, which this system has not")}
+		return exitUsage, errors.New("the demonstration needs a POSIX shell, which this system has not")
 	}
 	ctx, stop := withSignals(ctx)
 	defer stop()

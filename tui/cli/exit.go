@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"alisio/agent/config"
@@ -49,18 +48,13 @@ func exitCode(c llm.Cause) int {
 	return exitFailed
 }
 
-// usageError is wrong use of the command line or the configuration.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
 // unknown tells of a word that is none of the known ones.
 func unknown(what, word string, known []string) error {
 	choices := strings.Join(known, ", ")
 	if near, ok := config.Nearest(word, known); ok {
-		return fmt.Errorf("unknown %s %q, did you mean %q? There is: %s", what, word, near, choices)
+		return fmt.Errorf("unknown %s %q, did you mean %q? known: %s", what, word, near, choices)
 	}
-	return fmt.Errorf("unknown %s %q; there is: %s", what, word, choices)
+	return fmt.Errorf("unknown %s %q; known: %s", what, word, choices)
 }
 
 // unknownVerb tells of a first word that is no command.
@@ -73,7 +67,5 @@ func unknownVerb(word string) error {
 	if strings.ContainsAny(word, " \t\n") {
 		err = errors.New("no command is given")
 	}
-	return usageError{&llm.Error{Message: err.Error(), Hint: fmt.Sprintf("a task is given as: alisio run %q", word)}}
+	return &llm.Error{Message: err.Error(), Hint: fmt.Sprintf("a task is given as: alisio run %q", word)}
 }
-
-func contains(list []string, s string) bool { return slices.Contains(list, s) }

@@ -135,15 +135,15 @@ func parse(env Env) (*call, error) {
 		}
 		f, value, inline, err := find(word)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, err
 		}
 		if f.arg != "" && !inline {
 			if value, args, err = takeValue(f, word, args); err != nil {
-				return nil, usageError{err}
+				return nil, err
 			}
 		}
 		if err := f.set(&c.settings, value); err != nil {
-			return nil, usageError{fmt.Errorf("flag --%s: %w", f.name, err)}
+			return nil, fmt.Errorf("flag --%s: %w", f.name, err)
 		}
 		used = append(used, f)
 	}
@@ -154,9 +154,9 @@ func parse(env Env) (*call, error) {
 		switch {
 		case c.help || c.version || f.everywhere || f.verb == c.verb:
 		case f.verb != "":
-			return nil, usageError{fmt.Errorf("flag --%s belongs to: alisio %s", f.name, f.verb)}
+			return nil, fmt.Errorf("flag --%s belongs to: alisio %s", f.name, f.verb)
 		case c.verb == "demo" || c.verb == "help" || c.verb == "version":
-			return nil, usageError{fmt.Errorf("flag --%s means nothing to: alisio %s", f.name, c.verb)}
+			return nil, fmt.Errorf("flag --%s means nothing to: alisio %s", f.name, c.verb)
 		}
 	}
 	return c, nil

@@ -24,7 +24,7 @@ func runHelp(_ context.Context, c *call) (int, error) {
 	topic := ""
 	switch {
 	case len(c.args) > 1 && c.verb == "help":
-		return exitUsage, usageError{fmt.Errorf("alisio help takes one topic, found %q too", c.args[1])}
+		return exitUsage, fmt.Errorf("alisio help takes one topic, found %q too", c.args[1])
 	case c.verb == "help" && len(c.args) > 0:
 		topic = c.args[0]
 	case c.verb != "help":
@@ -33,11 +33,13 @@ func runHelp(_ context.Context, c *call) (int, error) {
 	if topic == "" {
 		return c.printed(usage())
 	}
-	page, err := manual.ReadFile("manual/" + topic + ".txt")
-	if err != nil {
-		return exitUsage, usageError{unknown("help topic", topic, topics())}
+	text, err := page(topic)
+	if err != nil && c.verb != "help" {
+		return exitUsage, unknownVerb(topic)
 	}
-	text := string(page)
+	if err != nil {
+		return exitUsage, err
+	}
 	if own := flagLines(topic); own != "" {
 		text += "\nFlags of this command:\n" + own
 	}
@@ -47,10 +49,24 @@ func runHelp(_ context.Context, c *call) (int, error) {
 	return c.printed(text)
 }
 
+// page is what the manual says on a topic; a command without a page of its own
+// has its line of the usage.
+func page(topic string) (string, error) {
+	if text, err := manual.ReadFile("manual/" + topic + ".txt"); err == nil {
+		return string(text), nil
+	}
+	for _, v := range verbs() {
+		if v.name == topic {
+			return fmt.Sprintf("%s\n\nalisio %s\n", v.help, strings.TrimSpace(v.name+" "+v.args)), nil
+		}
+	}
+	return "", unknown("help topic", topic, topics())
+}
+
 // runVersion prints the version.
 func runVersion(_ context.Context, c *call) (int, error) {
 	if c.verb == "version" && len(c.args) > 0 {
-		return exitUsage, usageError{fmt.Errorf("alisio version takes no argument, found %q", c.args[0])}
+		return exitUsage, fmt.Errorf("alisio version takes no argument, found %q", c.args[0])
 	}
 	return c.printed("alisio " + agent.Version + "\n")
 }

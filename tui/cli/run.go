@@ -21,6 +21,8 @@ const (
 	stdinPatience = time.Second
 )
 
+var errNoTask = errors.New(`no task is given; use: alisio run "what is to be done"`)
+
 // runRun works on one task.
 func runRun(ctx context.Context, c *call) (int, error) {
 	ctx, stop := withSignals(ctx)
@@ -53,7 +55,7 @@ func (c *call) prompt(ctx context.Context) (string, error) {
 		if prompt != "" || len(c.args) > 0 {
 			c.notice("reading standard input; end with Ctrl+D")
 		} else {
-			return "", usageError{errors.New(`no task is given; use: alisio run "what is to be done"`)}
+			return "", errNoTask
 		}
 	}
 	input := ""
@@ -65,7 +67,7 @@ func (c *call) prompt(ctx context.Context) (string, error) {
 	}
 	switch input = strings.TrimRight(input, "\n"); {
 	case strings.TrimSpace(input) == "" && prompt == "":
-		return "", usageError{errors.New(`no task is given; use: alisio run "what is to be done"`)}
+		return "", errNoTask
 	case strings.TrimSpace(input) == "":
 		return prompt, nil
 	case prompt == "":
@@ -161,7 +163,7 @@ func (c *call) readStdin(ctx context.Context, wanted bool) (string, error) {
 	case p.err != nil && !errors.Is(p.err, io.EOF):
 		return "", fmt.Errorf("read standard input: %w", p.err)
 	case len(p.data) > maxStdin:
-		return "", usageError{fmt.Errorf("standard input is larger than %d MiB; name a file in the prompt instead", maxStdin>>20)}
+		return "", fmt.Errorf("standard input is larger than %d MiB; name a file in the prompt instead", maxStdin>>20)
 	}
 	return string(p.data), nil
 }

@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"io"
 	"strconv"
+	"unicode/utf16"
 	"unicode/utf8"
 
+	"alisio/agent/text"
 	"alisio/plug"
 )
 
@@ -109,7 +111,7 @@ func appendString(dst []byte, s string) []byte {
 		r, size := rune(b), 1
 		if b >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(s[i:])
-			if !hidden(r) && (r != utf8.RuneError || size > 1) {
+			if !text.Acts(r) && (r != utf8.RuneError || size > 1) {
 				i += size
 				continue
 			}
@@ -132,7 +134,7 @@ func appendEscaped(dst, src []byte) []byte {
 			continue
 		}
 		r, size := utf8.DecodeRune(src[i:])
-		if hidden(r) {
+		if text.Acts(r) {
 			dst = append(dst, src[start:i]...)
 			dst = appendRune(dst, r)
 			start = i + size
@@ -140,18 +142,6 @@ func appendEscaped(dst, src []byte) []byte {
 		i += size
 	}
 	return append(dst, src[start:]...)
-}
-
-// hidden reports whether a character beyond ASCII is escaped in output.
-func hidden(r rune) bool {
-	switch {
-	case r >= 0x7f && r <= 0x9f,
-		r == 0x061c, r == 0x200e, r == 0x200f,
-		r >= 0x2028 && r <= 0x202e,
-		r >= 0x2066 && r <= 0x2069:
-		return true
-	}
-	return false
 }
 
 func appendRune(dst []byte, r rune) []byte {
@@ -164,6 +154,10 @@ func appendRune(dst []byte, r rune) []byte {
 		return append(dst, '\\', 'r')
 	case '\t':
 		return append(dst, '\\', 't')
+	}
+	if r > 0xffff {
+		high, low := utf16.EncodeRune(r)
+		return appendRune(appendRune(dst, high), low)
 	}
 	const hex = "0123456789abcdef"
 	return append(dst, '\\', 'u', hex[r>>12&0xf], hex[r>>8&0xf], hex[r>>4&0xf], hex[r&0xf])
