@@ -48,7 +48,8 @@ type Options struct {
 func New(o Options) *Gate {
 	return &Gate{
 		policy: o.Policy, files: o.Files, asker: o.Asker, waits: o.Waits,
-		queue: make(chan struct{}, 1), grants: make(map[string]bool),
+		queue:  make(chan struct{}, 1), // the one ticket to ask; nothing is dropped
+		grants: make(map[string]bool),
 	}
 }
 

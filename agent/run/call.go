@@ -31,6 +31,15 @@ func newTool(t plug.Tool) (*tool, error) {
 	return &tool{Tool: t, spec: spec, schema: s}, nil
 }
 
+// A call goes through these steps; any of them can answer it, and then only end
+// is left:
+//
+//	begin   known? ─► arguments ─► Prepare ─► tool_started ─► decide ─┐
+//	           │          │           │            ▲  opened a        │
+//	           └──────────┴───────────┴─► refuse   └──directory───────┤
+//	end     Execute ◄── allowed ──────────────────────────────────────┘
+//	           └─► redact ─► bound ─► tool_completed, exactly once
+//
 // work is a call between its plan and its end. Either answer is set, and
 // nothing is executed, or plan stands and was allowed.
 type work struct {

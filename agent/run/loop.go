@@ -23,16 +23,22 @@ type loop struct {
 	ctx    context.Context
 	stop   context.CancelFunc
 
-	tools     map[string]*tool
-	offered   []llm.Tool
-	messages  []llm.Message
-	usedIDs   map[string]bool
-	doom      doom
-	turn      int
-	tokens    int
-	usage     llm.Usage
+	// tools are all of them by name; offered are those that the model is told
+	// of, by name, the same in every request.
+	tools   map[string]*tool
+	offered []llm.Tool
+	// messages is the transcript as it is stored; usedIDs are its call ids.
+	messages []llm.Message
+	usedIDs  map[string]bool
+	doom     doom
+	// turn is 1-based; tokens and usage are those of this run so far.
+	turn   int
+	tokens int
+	usage  llm.Usage
+	// text is the answer, or what there is of it; truncated: the limit cut it.
 	text      string
 	truncated bool
+	// denied counts calls; allDenied speaks of the last turn with calls.
 	denied    int
 	allDenied bool
 

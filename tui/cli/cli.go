@@ -42,7 +42,9 @@ type Env struct {
 // Plugins is a list of built-in plugins.
 type Plugins = []plug.Plugin
 
-// verb is one command.
+// verb is one command: a row of the table, which carries its function. The
+// function returns the exit code beside the error, because the same error means
+// one thing before a run and another in it; Main prints the error, once.
 type verb struct {
 	name string
 	args string
@@ -60,7 +62,8 @@ func verbs() []verb {
 	}
 }
 
-// call is one invocation of a verb.
+// call is one invocation: the world, what the flags said, and the words, of
+// which the first is the verb. parse fills it; nobody changes it later.
 type call struct {
 	Env
 	settings
@@ -233,7 +236,14 @@ func (c *call) announce(ctx context.Context, app *agent.App) {
 	}
 }
 
-// work runs one prompt in a new session and prints what becomes of it.
+// work runs one prompt in a new session, prints what becomes of it, and turns
+// that into the exit code:
+//
+//	not started   bad_request is wrong use (2): no server has seen anything yet;
+//	              other causes as in a run
+//	output gone   130 when the reader went away, as a signal would have it; 1 with
+//	              a reason when the disk is full or the device broken
+//	ended         by cause; a run that was denied all it tried is told why
 func (c *call) work(ctx context.Context, app *agent.App, prompt string) (int, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

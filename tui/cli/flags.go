@@ -10,7 +10,9 @@ import (
 	"alisio/agent/perm"
 )
 
-// settings is what flags set.
+// settings is what flags set; a zero field was not given. What the configuration
+// knows too goes through overrides, so that its checks and its order of layers
+// hold for flags as well.
 type settings struct {
 	overrides config.Overrides
 	policy    perm.Policy
@@ -195,8 +197,10 @@ func unknownFlag(word, name string) error {
 	return fmt.Errorf("unknown flag %q; alisio help lists the flags", word)
 }
 
-// takeValue takes the next word as a flag's value. What looks like a flag is
-// taken for a forgotten value.
+// takeValue takes the next word as a flag's value and returns what is left. A
+// word with two hyphens is taken for a flag whose predecessor lacks its value:
+// "-m --json" is a mistake more often than a model of that name, which can be
+// written as --model=--json.
 func takeValue(f flag, word string, args []string) (string, []string, error) {
 	if len(args) == 0 || strings.HasPrefix(args[0], "--") {
 		return "", nil, fmt.Errorf("flag %s needs a value: --%s %s", word, f.name, f.arg)

@@ -125,6 +125,9 @@ func (c *call) readStdin(ctx context.Context, wanted bool) (string, error) {
 	}
 	first := make(chan piece, 1) // one send, never dropped
 	all := make(chan piece, 1)   // one send, never dropped
+	// Nobody waits for this goroutine when the input is left alone or the run is
+	// cancelled: a read of a pipe can not be taken back. It holds 32 KiB and ends
+	// with the process or the pipe; nothing else reads standard input.
 	go func() {
 		buf := make([]byte, 32<<10)
 		n, err := c.Stdin.Read(buf)

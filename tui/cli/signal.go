@@ -20,7 +20,7 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 	pipes := make(chan os.Signal, 1) // never read: the write's error tells
 	signal.Notify(stops, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	signal.Notify(pipes, syscall.SIGPIPE)
-	done := make(chan struct{})
+	done := make(chan struct{}) // closed once, nothing is sent
 	go func() {
 		for first := true; ; first = false {
 			select {
@@ -36,6 +36,7 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 	}()
 	return ctx, func() {
 		signal.Stop(stops)
+		signal.Stop(pipes)
 		close(done)
 		cancel()
 	}
