@@ -12,8 +12,9 @@ import (
 )
 
 // withSignals returns a context that SIGINT, SIGTERM and SIGHUP cancel. A
-// second SIGINT quits at once. While it is on, writing to a closed pipe is an
-// error instead of a death, so that the run can end in order.
+// second SIGINT quits at once. From then on, until the process ends, writing to a
+// closed pipe is an error instead of a death, so that the run can end in order and
+// tell its exit code.
 func withSignals(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stops := make(chan os.Signal, 2) // a third signal may be dropped
@@ -36,7 +37,6 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 	}()
 	return ctx, func() {
 		signal.Stop(stops)
-		signal.Stop(pipes)
 		close(done)
 		cancel()
 	}
