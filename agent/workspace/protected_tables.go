@@ -24,7 +24,7 @@ func guards() []guard {
 		{".envrc", enter}, {".mise.*", enter}, {"mise.toml", enter}, {"mise/config.toml", enter}, {"mise.local.toml", enter}, {".mise", enter}, {".config/mise", enter},
 		{".vscode", editor}, {".idea", editor}, {".fleet", editor}, {".zed", editor}, {".helix", editor}, {".devcontainer", editor}, {".devcontainer.json", editor},
 		{".alisio", agent}, {".config/alisio", agent}, {".agents", agent}, {".claude", agent}, {".cursor", agent}, {".mcp.json", agent},
-		{".codex", agent}, {".gemini", agent}, {".qwen", agent}, {".windsurf", agent}, {".kiro", agent}, {".roo", agent}, {".continue", agent},
+		{".codex", agent}, {".opencode", agent}, {"opencode.json*", agent}, {".config/opencode", agent}, {".gemini", agent}, {".qwen", agent}, {".windsurf", agent}, {".kiro", agent}, {".roo", agent}, {".continue", agent},
 		{".crush.json", agent}, {"crush.json", agent}, {".aider.conf.y*", agent},
 
 		{".github/workflows", ci}, {".github/actions", ci}, {".gitlab-ci.y*", ci}, {".gitlab/ci", ci}, {".circleci", ci},

@@ -17,7 +17,7 @@ func TestProtected(t *testing.T) {
 		".travis.yml", ".ci/run", "bitbucket-pipelines.yml", ".buildkite/p.yml", ".drone.yml",
 		".bashrc", ".profile", ".zshrc", "dot/.zshenv", ".bash_profile", ".config/fish/config.fish", ".vimrc", ".exrc", ".emacs", ".netrc", ".npmrc",
 		".gitconfig", ".config/git/config", ".husky/pre-commit", ".pre-commit-config.yaml", ".ssh/authorized_keys",
-		".codex/config.toml", ".gemini/settings.json", ".windsurf/hooks.json", ".crush.json", "crush.json",
+		".codex/config.toml", ".opencode/x", "opencode.json", "opencode.jsonc", ".gemini/settings.json", ".windsurf/hooks.json", ".crush.json", "crush.json",
 		".aider.conf.yml", ".kiro/hooks/x", ".mise.toml", "mise.toml", ".mise.local.toml", "sub/mise.local.toml", "mise/config.toml", ".config/mise/config.toml",
 		".nvim.lua", "sub/.lvimrc", ".vimrc.local", "_vimrc", ".helix/languages.toml",
 	}
