@@ -13,7 +13,7 @@ const (
 	// maxIgnoreFile bounds what is read of an ignore or configuration file, in
 	// bytes; what follows is not seen.
 	maxIgnoreFile = 1 << 20
-	maxDepth      = 256 // levels of directories, up and down
+	maxDepth      = 256 // levels of directories below the one that is walked
 )
 
 // excludes are the ignore rules that hold at a root from outside it: those of

@@ -35,20 +35,14 @@ func (d *folder) drop() {
 type source struct {
 	stream
 	size int64
-	read int64
 }
 
 // fill fills p from where the last one ended; n < len(p) only at the end of the
 // file, together with io.EOF.
-func (s *source) fill(p []byte) (n int, err error) {
-	for n < len(p) && err == nil {
-		var m int
-		m, err = s.Read(p[n:])
-		n += m
-		s.read += int64(m)
-		if s.read == s.size && n < len(p) {
-			return n, io.EOF // as its size said: one system call less
-		}
+func (s source) fill(p []byte) (int, error) {
+	n, err := io.ReadFull(s, p)
+	if err == io.ErrUnexpectedEOF {
+		err = io.EOF
 	}
 	return n, err
 }

@@ -54,7 +54,7 @@ type piece struct {
 //
 //	read ─ first: BOM? ─ piece: context | lines to search | context, cut line
 //	 └──────── keep from the context of the first line not searched ◄┘
-func (s *scanner) file(src *source, emit func(Match) bool) error {
+func (s *scanner) file(src source, emit func(Match) bool) error {
 	s.emit = emit
 	if size := int(min(max(src.size+1, minWindow), int64(s.window))); len(s.buf) < size {
 		s.buf = make([]byte, min(1<<bits.Len(uint(size-1)), s.window))

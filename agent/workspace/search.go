@@ -193,7 +193,7 @@ func (s *searching) search(sc *scanner, b *batch) {
 		}
 		s.files.Add(1)
 		name := ""
-		err = sc.file(&src, func(m Match) bool {
+		err = sc.file(src, func(m Match) bool {
 			if name == "" {
 				name = f.root.name(f.rel)
 			}

@@ -353,7 +353,7 @@ func TestScanAgainstEachLine(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []Match
-		err = sc.file(&src, func(m Match) bool { got = append(got, m); return true })
+		err = sc.file(src, func(m Match) bool { got = append(got, m); return true })
 		src.Close()
 		if fold {
 			expr = "(?i)" + expr
@@ -417,7 +417,7 @@ func TestLinesBeyondTheWindow(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen := map[int]bool{}
-		err = sc.file(&src, func(m Match) bool {
+		err = sc.file(src, func(m Match) bool {
 			seen[m.Line] = true
 			if !strings.Contains(m.Text, "NEEDLE") {
 				t.Errorf("at %d: %+v", at, m)
