@@ -40,9 +40,11 @@ type Exit struct {
 	Signal   string
 	TimedOut bool
 	// LeftRunning: the program itself ended but processes that it had started
-	// were still running and were stopped.
+	// were still running. Those that were found were stopped.
 	LeftRunning bool
-	Duration    time.Duration
+	// Survived: at least one process that it had started could not be stopped.
+	Survived bool
+	Duration time.Duration
 	// Output is what it printed to standard output and error in the order of
 	// arrival: plain text, head and tail kept, with a mark where Dropped bytes
 	// were left out.

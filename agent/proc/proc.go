@@ -11,9 +11,10 @@
 // It decides nothing: whether a command may run is the gate's question. It does
 // not confine what runs.
 //
-// What is stopped is the program's process group and, on Linux, every process
-// of its session. A process that made a session of its own (setsid, a daemon)
-// is missed; on other systems so is one with a process group of its own.
+// What is stopped is the program's process group and, on Linux, every process of
+// its session and of a session in which somebody holds its output. A process
+// that made a session of its own (setsid, a daemon) and let go of the output is
+// missed; on other systems so is one with a process group of its own.
 package proc
 
 import (
@@ -69,10 +70,12 @@ type Exit struct {
 	Signal   string
 	TimedOut bool
 	// LeftRunning: the program itself ended, but processes that it had started
-	// were still there. They were stopped, but for those that the package
-	// comment excepts.
+	// were still there. Those that were found were stopped.
 	LeftRunning bool
-	Duration    time.Duration
+	// Survived: at least one of them could not be stopped, or not be found
+	// though it still holds the output.
+	Survived bool
+	Duration time.Duration
 	// Output is what it printed to standard output and error in the order of
 	// arrival: plain text without escapes, head and tail kept, with a mark
 	// where Dropped bytes were left out.

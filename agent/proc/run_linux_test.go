@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 )
 
@@ -85,19 +86,87 @@ func TestOtherGroupOfTheSessionIsStopped(t *testing.T) {
 	gone(t, number(t, pidFile))
 }
 
-// A child with a session of its own is missed, as documented, but holds up
-// nothing even when it keeps the pipe.
-func TestOtherSessionHoldsUpNothing(t *testing.T) {
+// A child with a session of its own that keeps the pipe is found by it, and with
+// it those of its session that do not.
+func TestOtherSessionIsFoundByThePipe(t *testing.T) {
+	dir := t.TempDir()
+	wait := "\n" + `while [ ! -s ` + dir + `/second ]; do sleep 0.01; done; echo done`
+	for _, line := range []string{
+		`setsid sh -c 'echo $$ > ` + dir + `/first; sleep 300 >/dev/null 2>&1 & echo $! > ` + dir + `/second; wait' &`,
+		`setsid -f sh -c 'echo $$ > ` + dir + `/first; exec >/dev/null; sleep 300 & echo $! > ` + dir + `/second; wait'`,
+	} {
+		e := shell(t, line+wait)
+		if !e.LeftRunning || e.Survived || e.Output != "done\n" || e.Duration.Seconds() > 10 {
+			t.Errorf("exit %+v", e)
+		}
+		for _, name := range []string{"first", "second"} {
+			gone(t, number(t, filepath.Join(dir, name)))
+			os.Remove(filepath.Join(dir, name))
+		}
+	}
+}
+
+// It is found too when the time is up.
+func TestOtherSessionIsFoundAfterTimeout(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "pid")
-	e := shell(t, `setsid sh -c 'echo $$ > `+pidFile+`; exec sleep 300' & while [ ! -s `+pidFile+` ]; do sleep 0.01; done; echo done`)
+	c := Command{Shell: `setsid sh -c 'echo $$ > ` + pidFile + `; exec sleep 300'; sleep 300`, Dir: t.TempDir(), Timeout: 500 * time.Millisecond}
+	e, err := Run(t.Context(), c, nil)
+	if err != nil || !e.TimedOut || e.LeftRunning || e.Survived {
+		t.Errorf("exit %+v, %v", e, err)
+	}
+	gone(t, number(t, pidFile))
+}
+
+// Of a child with a session of its own that let go of the output nothing is
+// known, and nothing is told.
+func TestOtherSessionWithoutThePipeIsMissed(t *testing.T) {
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	e := shell(t, `setsid sh -c 'echo $$ > `+pidFile+`; exec sleep 300' >/dev/null 2>&1 & while [ ! -s `+pidFile+` ]; do sleep 0.01; done`)
 	pid := number(t, pidFile)
 	defer syscall.Kill(pid, syscall.SIGKILL)
-	if !e.LeftRunning || e.Output != "done\n" || e.Duration.Seconds() > 10 {
+	if e.LeftRunning || e.Survived {
 		t.Errorf("exit %+v", e)
 	}
 	if !alive(pid) {
 		t.Error("the child was stopped: the package comment says that it is missed")
 	}
+}
+
+// Who was there before the program is not its child, even if it holds the
+// output: a server may have been handed it. It is told about and left alone.
+func TestElderHolderIsSpared(t *testing.T) {
+	fifo, log := filepath.Join(t.TempDir(), "fifo"), filepath.Join(t.TempDir(), "log")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// The server opens what it is told to and keeps it.
+	server := exec.CommandContext(t.Context(), "sh", "-c", `read way < "$0"; exec 3> "$way"; echo $$ > "$1"; exec sleep 300`, fifo, log)
+	server.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer server.Wait()
+	defer server.Process.Kill()
+	for since(server.Process.Pid) == tick(t) {
+	}
+	e := shell(t, `echo /proc/$$/fd/2 > `+fifo+`; while [ ! -s `+log+` ]; do sleep 0.01; done; echo done`)
+	if !e.LeftRunning || !e.Survived || e.Output != "done\n" {
+		t.Errorf("exit %+v", e)
+	}
+	if !alive(server.Process.Pid) {
+		t.Error("the server was stopped")
+	}
+}
+
+// tick is the present time as processes have it.
+func tick(t *testing.T) uint64 {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "true")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	return since(cmd.Process.Pid)
 }
 
 func TestLives(t *testing.T) {
@@ -109,7 +178,7 @@ func TestLives(t *testing.T) {
 		"12 (sh)":                false,
 		"":                       false,
 	} {
-		if got := lives([]byte(stat)); got != want {
+		if got := lives(fields([]byte(stat))); got != want {
 			t.Errorf("lives(%q) = %v, want %v", stat, got, want)
 		}
 	}

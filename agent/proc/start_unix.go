@@ -46,23 +46,27 @@ func terminate(pid int) {
 	_ = syscall.Kill(-pid, syscall.SIGTERM) // A group that is gone is what we want.
 }
 
-// killRest kills the process group of pid and what else members finds until
-// nothing is left, and reports whether there was anything. The kernel gives a
-// number out again only when no process has it as its group or session.
-func killRest(pid int) (found bool) {
+// killRest kills the process group of pid and what else members and more find
+// until nothing is left, and reports whether there was anything and still is.
+// The kernel gives a number out again only when no process has it as its group
+// or session.
+func killRest(pid int, more func() []int) (found, left bool) {
 	for range killRounds {
 		alive := members(pid)
+		if len(alive) > 0 {
+			_ = syscall.Kill(-pid, syscall.SIGKILL) // The next round tells what is left.
+		}
+		alive = append(alive, more()...)
 		if len(alive) == 0 {
-			break
+			return found, false
 		}
 		found = true
-		_ = syscall.Kill(-pid, syscall.SIGKILL) // The next round tells what is left.
 		for _, p := range alive {
 			_ = syscall.Kill(p, syscall.SIGKILL)
 		}
 		time.Sleep(time.Millisecond) // A killed process needs a moment to go.
 	}
-	return found
+	return found, true
 }
 
 // group is the process group of pid, as kill wants it, if it has members.

@@ -41,6 +41,10 @@ func terminate(pid int) {
 // belong to another, and nothing leads to its descendants.
 func members(int) []int { return nil }
 
-func killRest(int) (found bool) { return false }
+func killRest(int, func() []int) (found, left bool) { return false, false }
+
+func since(int) uint64 { return 0 }
+
+func writers(*os.File, uint64) []int { return nil }
 
 func status(s *os.ProcessState) (code int, signal string) { return s.ExitCode(), "" }

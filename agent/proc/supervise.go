@@ -32,6 +32,8 @@ const (
 // process is a running program.
 type process struct {
 	cmd    *exec.Cmd
+	out    *os.File      // our end of its output
+	since  uint64        // when it began, as writers wants it
 	exited chan struct{} // closed when the program has ended and was reaped
 	// came tells of output. One is enough to know; what does not fit is dropped.
 	came chan struct{}
@@ -57,14 +59,15 @@ func supervise(ctx context.Context, cmd *exec.Cmd, c Command, sink func([]byte))
 		defer in.Close() // Ends give, should nobody ever read.
 		go give(in, c.Stdin)
 	}
-	p := &process{cmd: cmd, exited: make(chan struct{}), came: make(chan struct{}, 1), eof: make(chan struct{})}
-	go p.read(r, sink)
+	p := &process{cmd: cmd, out: r, since: since(cmd.Process.Pid), exited: make(chan struct{}), came: make(chan struct{}, 1), eof: make(chan struct{})}
+	go p.read(sink)
 	go p.reap()
 
 	var e Exit
 	err = p.wait(ctx, &c, &e)
 	stopped := e.TimedOut || err != nil
-	e.LeftRunning = p.stopRest() && !stopped
+	found, left := p.stopRest()
+	e.LeftRunning, e.Survived = found && !stopped, left
 	r.Close()
 	<-p.eof
 	e.Duration = time.Since(began)
@@ -116,11 +119,11 @@ func give(in *os.File, s string) {
 
 // read hands the pipe's bytes to sink until its end. It is a plain loop: a
 // copy by io would look for ways around the sink's bounds.
-func (p *process) read(r *os.File, sink func([]byte)) {
+func (p *process) read(sink func([]byte)) {
 	defer close(p.eof)
 	buf := make([]byte, readSize)
 	for {
-		n, err := r.Read(buf)
+		n, err := p.out.Read(buf)
 		if n > 0 {
 			sink(buf[:n])
 			select {
@@ -159,7 +162,7 @@ func (p *process) wait(ctx context.Context, c *Command, e *Exit) error {
 	}
 	terminate(p.cmd.Process.Pid)
 	if !p.ended(grace) {
-		killRest(p.cmd.Process.Pid)
+		killRest(p.cmd.Process.Pid, nobody)
 		_ = p.cmd.Process.Kill() // What matters is whether it ends.
 		p.ended(killWait)
 	}
@@ -167,22 +170,26 @@ func (p *process) wait(ctx context.Context, c *Command, e *Exit) error {
 }
 
 // stopRest reads what is still to come and stops what outlives the program. It
-// reports whether there was something.
-func (p *process) stopRest() bool {
+// reports whether there was something, and whether there still is.
+func (p *process) stopRest() (found, left bool) {
 	pid := p.cmd.Process.Pid
 	if !p.drain() {
-		left := killRest(pid)
+		found, left = killRest(pid, func() []int { return writers(p.out, p.since) })
 		// Who still holds the pipe after this is out of reach.
-		return !p.drain() || left
+		open := !p.drain()
+		return found || open, left || open
 	}
 	for range settleRounds {
 		if len(members(pid)) == 0 {
-			return false
+			return false, false
 		}
 		time.Sleep(settlePause)
 	}
-	return killRest(pid)
+	return killRest(pid, nobody)
 }
+
+// nobody is for killRest: no more than the session.
+func nobody() []int { return nil }
 
 // ended waits for the program's end, at most for d.
 func (p *process) ended(d time.Duration) bool {

@@ -140,7 +140,10 @@ func exitText(output string, e plug.Exit, timeout time.Duration) string {
 	if e.Dropped > 0 {
 		fmt.Fprintf(&b, "\n(%s of output were left out)", bytesText(e.Dropped))
 	}
-	if e.LeftRunning {
+	switch {
+	case e.Survived:
+		b.WriteString("\n(it left processes running in the background; at least one could not be stopped and still runs)")
+	case e.LeftRunning:
 		b.WriteString("\n(it left processes running in the background; they were stopped)")
 	}
 	if e.TimedOut {

@@ -124,6 +124,7 @@ func TestExitIsTold(t *testing.T) {
 		{plug.Exit{Code: -1, Signal: "killed"}, "(no output)\nended by signal: killed · 0.0 s", "ended by signal: killed", true},
 		{plug.Exit{Code: -1, Signal: "terminated", TimedOut: true}, "(no output)\n(it did not end in time: timeoutMs gives it more, at most 3600000)\ntimed out after 2.0 s · 0.0 s", "timed out after 2.0 s", true},
 		{plug.Exit{Output: "done", LeftRunning: true}, "done\n(it left processes running in the background; they were stopped)\nexit 0 · 0.0 s", "exit 0", false},
+		{plug.Exit{Output: "done", LeftRunning: true, Survived: true}, "done\n(it left processes running in the background; at least one could not be stopped and still runs)\nexit 0 · 0.0 s", "exit 0", false},
 		{plug.Exit{Output: "x", Dropped: 4 << 20}, "x\n(4 MiB of output were left out)\nexit 0 · 0.0 s", "exit 0", false},
 		{plug.Exit{Output: "\x1b[31mred\x1b[0m\xff"}, "red\uFFFD\nexit 0 · 0.0 s", "exit 0", false},
 	} {
