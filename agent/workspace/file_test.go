@@ -52,8 +52,8 @@ func TestC074OnlyRegularFilesAtOnce(t *testing.T) {
 	}
 }
 
-// swap replaces a directory by links and puts it back, without pause, until stop
-// is called.
+// swap replaces a name by links, or a FIFO for "|", and puts it back, without
+// pause, until stop is called.
 func swap(t *testing.T, dir, name string, links ...string) (stop func()) {
 	t.Helper()
 	end, done := make(chan struct{}), make(chan struct{})
@@ -67,7 +67,11 @@ func swap(t *testing.T, dir, name string, links ...string) (stop func()) {
 			default:
 			}
 			os.Rename(d, aside)
-			os.Symlink(links[i%len(links)], d)
+			if to := links[i%len(links)]; to == "|" {
+				syscall.Mkfifo(d, 0o644)
+			} else {
+				os.Symlink(to, d)
+			}
 			os.Remove(d)
 			os.Rename(aside, d)
 		}
@@ -154,5 +158,35 @@ func TestStepIntoNoticesASwap(t *testing.T) {
 	}
 	if entered == 0 {
 		t.Error("the directory was never entered: the test shows nothing")
+	}
+}
+
+// A file is swapped for a link to another one in the root, or for a FIFO, while
+// it is opened: neither may be followed or waited on.
+func TestOpenRegularNoticesASwap(t *testing.T) {
+	dir := tree(t, "f", ".git/config")
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	stop := swap(t, dir, "f", ".git/config", "|")
+	defer stop()
+	opened := 0
+	for range 50_000 {
+		f, _, err := openRegular(root, "f", os.O_RDONLY)
+		if err != nil {
+			continue
+		}
+		opened++
+		buf := make([]byte, 16)
+		n, _ := f.Read(buf)
+		f.Close()
+		if got := string(buf[:n]); got != "f" {
+			t.Fatalf("read %q by the name of f", got)
+		}
+	}
+	if opened == 0 {
+		t.Error("the file was never opened: the test shows nothing")
 	}
 }

@@ -77,9 +77,6 @@ func (w *Workspace) resolve(path string) (Target, error) {
 	if len(roots) == 0 {
 		return Target{}, fs.ErrClosed
 	}
-	if err := roots[0].alive(); err != nil {
-		return Target{}, err
-	}
 	p := pursuit{roots: roots}
 	if !filepath.IsAbs(name) {
 		name = roots[0].child(roots[0].base) + string(filepath.Separator) + name

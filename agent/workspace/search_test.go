@@ -146,7 +146,7 @@ func TestSearchContext(t *testing.T) {
 func TestSearchUTF16ThatGrows(t *testing.T) {
 	alone(t)
 	dir := t.TempDir()
-	put(t, filepath.Join(dir, "f"), "\xff\xfe"+strings.Repeat("\x16\x4e", 3000)+"T\x00o\x00")
+	put(t, filepath.Join(dir, "f"), "\xff\xfe"+strings.Repeat("\x16\x4e", 65_400)+"T\x00o\x00")
 	w := open(t, dir)
 	if ms, _ := search(t, w, SearchQuery{Pattern: "to", IgnoreCase: true, MaxLine: 10}); len(ms) != 1 || !strings.HasSuffix(ms[0].Text, "To") {
 		t.Errorf("%+v", ms)

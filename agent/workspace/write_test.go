@@ -172,12 +172,16 @@ func (m *meddler) Err() error {
 }
 
 func TestWriteComparesAgainBeforeTheStep(t *testing.T) {
-	dir := tree(t, "old/f", "new/")
+	dir := tree(t, "old/f", "new/", "linked/f")
+	if err := os.Link(filepath.Join(dir, "linked/f"), filepath.Join(dir, "other")); err != nil {
+		t.Fatal(err)
+	}
 	w := open(t, dir)
 	for _, tt := range []struct {
 		path, expected string
 		want           error
-	}{{"old/f", sum("old/f"), ErrStale}, {"new/f", "", fs.ErrExist}} {
+		steps          int // at which a change must be noticed, at least
+	}{{"old/f", sum("old/f"), ErrStale, 4}, {"new/f", "", fs.ErrExist, 2}, {"linked/f", sum("linked/f"), ErrStale, 3}} {
 		hit := 0
 		for n := 1; n < 12; n++ {
 			path := filepath.Join(dir, tt.path)
@@ -202,10 +206,24 @@ func TestWriteComparesAgainBeforeTheStep(t *testing.T) {
 			}
 			clean(t, filepath.Dir(path), "f")
 		}
-		if hit == 0 {
-			t.Errorf("%s: no change was noticed", tt.path)
+		if hit < tt.steps {
+			t.Errorf("%s: a change was noticed at %d steps, want %d", tt.path, hit, tt.steps)
 		}
 	}
+}
+
+// What came to the name in the last moment stays, and the new file with it.
+func TestCreateReplacesNothing(t *testing.T) {
+	dir := tree(t, "temp", "base")
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := create(root, "temp", "base"); !errors.Is(err, fs.ErrExist) || content(t, filepath.Join(dir, "base")) != "base" {
+		t.Errorf("%v, base holds %q", err, content(t, filepath.Join(dir, "base")))
+	}
+	clean(t, dir, "base", "temp")
 }
 
 func TestWriteRefuses(t *testing.T) {
