@@ -158,4 +158,6 @@ type SearchStats struct {
 	More bool
 	// Stopped: onMatch ended the search early.
 	Stopped bool
+	// TimedOut: it took a minute and was ended; matches are missing.
+	TimedOut bool
 }

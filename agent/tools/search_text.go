@@ -105,6 +105,7 @@ func (searchText) Execute(ctx context.Context, c *plug.Call, p plug.Plan) (plug.
 	if err != nil {
 		return plug.Result{}, err
 	}
+	f.overTime = stats.TimedOut
 	return plug.Text(f.String(stats)).WithSummary("%s", f.summary()), nil
 }
 
@@ -120,8 +121,8 @@ type findings struct {
 	b       strings.Builder
 	matches int
 	clipped bool
-	// cut: limit or size ended the search.
-	overLimit, overSize bool
+	// cut: limit, size or time ended the search.
+	overLimit, overSize, overTime bool
 
 	// name and last are the file and the line written last; after holds the
 	// lines behind it that are written when no match follows among them.
@@ -195,9 +196,11 @@ func (f *findings) write(line int, mark byte, s string) {
 // summary is the number of matches, a lower bound when the search was ended.
 func (f *findings) summary() string {
 	switch {
+	case f.matches == 0 && f.overTime:
+		return "no matches so far"
 	case f.matches == 0:
 		return "no matches"
-	case f.overLimit || f.overSize:
+	case f.overLimit || f.overSize || f.overTime:
 		return fmt.Sprintf("%d+ matches", f.matches)
 	}
 	return count(f.matches, "match")
@@ -210,7 +213,7 @@ func (f *findings) String(stats plug.SearchStats) string {
 	var b strings.Builder
 	b.WriteString(body)
 	if f.matches == 0 {
-		fmt.Fprintf(&b, "no matches in %s", count(stats.Files, "file"))
+		fmt.Fprintf(&b, "%s in %s", f.summary(), count(stats.Files, "file"))
 	} else {
 		fmt.Fprintf(&b, "(%s in %s searched", f.summary(), count(stats.Files, "file"))
 	}
@@ -222,6 +225,8 @@ func (f *findings) String(stats plug.SearchStats) string {
 		b.WriteString("; there are more files than one search covers: name a smaller path")
 	}
 	switch {
+	case f.overTime:
+		b.WriteString("; the search took too long and was ended: name a smaller path, a glob or a simpler pattern")
 	case f.overSize || left > 0:
 		b.WriteString("; the result is full: narrow pattern, path or glob for the rest")
 	case f.overLimit && f.limit < maxMatches:

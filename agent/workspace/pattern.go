@@ -11,11 +11,15 @@ import (
 	"strings"
 )
 
-const maxPattern = 16 << 10 // bytes
+const (
+	maxPattern = 16 << 10 // bytes
+	maxProgram = 50_000   // instructions: what repeats makes of a pattern
+)
 
 // pattern finds matches in lines. It is read-only once it is made.
 type pattern struct {
-	re *regexp.Regexp
+	re   *regexp.Regexp
+	cost int // instructions of the expression: a byte takes so many steps at most
 	// lits: every line that matches contains one; empty: any line may match.
 	lits []literal
 	// exact: a line that contains the literal matches, the expression is not asked.
@@ -49,20 +53,32 @@ func compilePattern(text string, literal, ignoreCase bool) (*pattern, error) {
 	if ignoreCase {
 		expr = "(?i)" + expr
 	}
-	re, err := regexp.Compile(expr)
-	if err != nil {
+	p := new(pattern)
+	if err := p.compile(expr); err != nil {
 		return nil, fmt.Errorf("pattern %s: %w", show(text), err)
 	}
-	tree, err := syntax.Parse(expr, syntax.Perl)
-	if err == nil && has(tree, func(re *syntax.Regexp) bool { return slices.Contains(re.Rune, '\n') }) {
-		err = errors.New("holds a line end, but lines are searched one by one")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("pattern %s: %w", show(text), err)
-	}
-	p := &pattern{re: re}
-	p.prefilter(tree.Simplify())
 	return p, nil
+}
+
+func (p *pattern) compile(expr string) error {
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return err
+	}
+	if has(tree, func(re *syntax.Regexp) bool { return slices.Contains(re.Rune, '\n') }) {
+		return errors.New("holds a line end, but lines are searched one by one")
+	}
+	tree = tree.Simplify()
+	prog, err := syntax.Compile(tree)
+	if err != nil {
+		return err
+	}
+	if p.cost = len(prog.Inst); p.cost > maxProgram {
+		return errors.New("repeats too much")
+	}
+	p.re, err = regexp.Compile(expr)
+	p.prefilter(tree)
+	return err
 }
 
 // has tells whether a literal of an expression is as asked.

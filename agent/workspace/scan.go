@@ -2,10 +2,8 @@ package workspace
 
 import (
 	"bytes"
-	"encoding/binary"
 	"io"
 	"math/bits"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"alisio/agent/text"
@@ -13,11 +11,12 @@ import (
 
 const (
 	// maxWindow is how much of a file is searched at once, in bytes: all of most
-	// files. Of a line that is longer, with its context, the parts are searched,
-	// overlapping by a small part of the window: it can be told once for each.
-	maxWindow     = 16 << 20
+	// files. Of a longer line the parts are searched, overlapping by 1/overlapFactor
+	// of the window, until one matches: "^" and "$" hold at the ends of each, and a
+	// match may not be found that is longer than the overlap.
+	maxWindow     = 1 << 20
 	minWindow     = 64 << 10
-	overlapFactor = 256
+	overlapFactor = 16
 
 	headBytes = 8 << 10 // where a NUL makes a file of several windows binary
 
@@ -36,7 +35,9 @@ type scanner struct {
 	low     []byte // lower-cased text
 	next    []int  // of each literal, where it stands next; up to there it is nowhere
 
-	emit func(Match) bool
+	emit  func(Match) bool
+	done  <-chan struct{} // closed: give up
+	spent int             // of work, since done was looked at
 }
 
 // piece is what of a file is in the buffer. Lines before from are context, and
@@ -46,11 +47,12 @@ type piece struct {
 	from, upto int
 	line       int  // number of the line at from
 	cut        bool // the line at from goes on beyond the buffer
+	told       bool // it has been reported, as far as it was there
 	binary     bool // a NUL stands at the start of the file
 }
 
-// file searches an open file until emit returns false. Text goes through in
-// windows that end at line ends:
+// file searches an open file until emit returns false or done is closed. Text
+// goes through in windows that end at line ends:
 //
 //	read ─ first: BOM? ─ piece: context | lines to search | context, cut line
 //	 └──────── keep from the context of the first line not searched ◄┘
@@ -59,10 +61,11 @@ func (s *scanner) file(src source, emit func(Match) bool) error {
 	if size := int(min(max(src.size+1, minWindow), int64(s.window))); len(s.buf) < size {
 		s.buf = make([]byte, min(1<<bits.Len(uint(size-1)), s.window))
 	}
-	n, err := src.fill(s.buf)
-	if isUTF16(s.buf[:n]) && err == io.EOF {
-		s.utf16(s.buf[:n])
-		return nil
+	fill := src.fill
+	n, err := fill(s.buf)
+	if isUTF16(s.buf[:n]) {
+		fill = decodeUTF16(bytes.Clone(s.buf[:n]), src).fill
+		n, err = fill(s.buf)
 	}
 	if bytes.HasPrefix(s.buf[:n], []byte("\ufeff")) {
 		n = copy(s.buf, s.buf[3:n])
@@ -75,12 +78,12 @@ func (s *scanner) file(src source, emit func(Match) bool) error {
 		}
 		pc.text = s.buf[:n]
 		pc.bound(s.context, end)
-		if s.search(&pc) || end {
+		if s.search(&pc) || end || s.ended() {
 			return nil
 		}
 		n = s.slide(&pc)
 		var m int
-		m, err = src.fill(s.buf[n:])
+		m, err = fill(s.buf[n:])
 		n += m
 	}
 }
@@ -91,9 +94,13 @@ func (p *piece) bound(context int, end bool) {
 	if end {
 		return
 	}
-	// Not the last line, which goes on, nor those that must be there after it.
-	p.upto = max(p.from, back(p.text, len(p.text)+1, 1+context))
-	if p.upto == p.from {
+	// Not the last line, which goes on, nor those that must be there after it,
+	// unless they are too long for that.
+	p.upto = back(p.text, len(p.text)+1, 1+context)
+	if p.upto <= p.from {
+		p.upto = back(p.text, len(p.text)+1, 1)
+	}
+	if p.upto <= p.from {
 		p.upto, p.cut = len(p.text), true
 	}
 }
@@ -126,8 +133,15 @@ func (s *scanner) slide(pc *piece) int {
 func (s *scanner) search(pc *piece) (done bool) {
 	hay, lits := s.hay(pc)
 	line, counted := pc.line, pc.from
-	text := false
-	for at, end := pc.from, 0; at < pc.upto; at = end + 1 {
+	text, at := false, pc.from
+	if pc.told {
+		i := bytes.IndexByte(pc.text[at:pc.upto], '\n')
+		if i < 0 {
+			return false
+		}
+		at, pc.told = at+i+1, false
+	}
+	for end := 0; at < pc.upto; at = end + 1 {
 		hit, start := 0, at
 		if lits {
 			if hit = s.nearest(hay, at); hit == len(hay) {
@@ -142,7 +156,10 @@ func (s *scanner) search(pc *piece) (done bool) {
 		var loc []int
 		if lits && s.p.exact {
 			loc = []int{hit - start, min(hit+len(s.p.lits[0].text), end) - start}
-		} else if loc = s.p.re.FindIndex(bytes.TrimSuffix(pc.text[start:end], []byte{'\r'})); loc == nil {
+		} else if loc = s.find(bytes.TrimSuffix(pc.text[start:end], []byte{'\r'})); loc == nil {
+			if s.ended() {
+				return true
+			}
 			continue
 		}
 		// Looked at only where it matters: a file without a match is none.
@@ -155,6 +172,7 @@ func (s *scanner) search(pc *piece) (done bool) {
 		if !s.report(pc, start, end, loc, line) {
 			return true
 		}
+		pc.told = pc.cut
 	}
 	return false
 }
@@ -223,22 +241,4 @@ func (s *scanner) show(line []byte, lo, hi int) (string, bool) {
 		to--
 	}
 	return text.Plain(string(line[from:to])), true
-}
-
-func isUTF16(b []byte) bool {
-	return len(b) > 1 && (b[0] == 0xff && b[1] == 0xfe || b[0] == 0xfe && b[1] == 0xff)
-}
-
-// utf16 searches a whole file in UTF-16, which its byte-order mark told.
-func (s *scanner) utf16(b []byte) {
-	order := binary.ByteOrder(binary.LittleEndian)
-	if b[0] == 0xfe {
-		order = binary.BigEndian
-	}
-	units := make([]uint16, 0, len(b)/2)
-	for i := 2; i+1 < len(b); i += 2 {
-		units = append(units, order.Uint16(b[i:]))
-	}
-	t := []byte(string(utf16.Decode(units)))
-	s.search(&piece{text: t, upto: len(t), line: 1})
 }

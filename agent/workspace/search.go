@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 const (
@@ -13,6 +14,8 @@ const (
 	batchFiles   = 32 // files that a worker takes at once
 	aheadBatches = 8  // batches found but not yet told; their folders are open
 	aheadMatches = 32 // of each batch, then its worker waits for the caller
+
+	maxTime = time.Minute // of a search or a listing
 )
 
 // SearchQuery asks for matching lines.
@@ -59,6 +62,8 @@ type SearchStats struct {
 	More bool
 	// Stopped: onMatch ended the search early.
 	Stopped bool
+	// TimedOut: it took a minute and was ended; matches are missing.
+	TimedOut bool
 }
 
 // Search calls onMatch for each matching line, in the order of paths and lines,
@@ -77,7 +82,7 @@ func (w *Workspace) Search(ctx context.Context, q SearchQuery, onMatch func(Matc
 	if err != nil {
 		return SearchStats{}, fmt.Errorf("search text: %w", err)
 	}
-	inner, cancel := context.WithCancel(ctx)
+	inner, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	s := &searching{
 		w: w, q: q, p: p, ctx: inner,
@@ -89,16 +94,18 @@ func (w *Workspace) Search(ctx context.Context, q SearchQuery, onMatch func(Matc
 		s.wg.Go(s.work)
 	}
 	stopped := !s.tell(onMatch)
+	timedOut := !stopped && inner.Err() != nil
 	cancel()
 	s.wg.Wait()
 	st := SearchStats{
 		Files: int(s.files.Load()), IgnoredCount: s.left.ignored, HiddenCount: s.left.hidden,
 		Unreadable: int(s.unreadable.Load()) + s.left.unreadable, More: s.left.more, Stopped: stopped,
+		TimedOut: timedOut && ctx.Err() == nil,
 	}
 	if err = ctx.Err(); err == nil {
 		err = s.err
 	}
-	if err == nil || stopped {
+	if err == nil || stopped || st.TimedOut {
 		return st, nil
 	}
 	return st, fmt.Errorf("search text: %w", err)
@@ -169,7 +176,9 @@ func (b *batch) drop() {
 }
 
 func (s *searching) work() {
-	sc := &scanner{p: s.p, context: min(max(s.q.Context, 0), maxContext), maxLine: defaultLine, window: maxWindow}
+	sc := &scanner{
+		p: s.p, context: min(max(s.q.Context, 0), maxContext), maxLine: defaultLine, window: maxWindow, done: s.ctx.Done(),
+	}
 	if s.q.MaxLine > 0 {
 		sc.maxLine = min(s.q.MaxLine, maxShown)
 	}
