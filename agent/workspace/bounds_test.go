@@ -5,6 +5,8 @@ package workspace
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -149,5 +151,166 @@ func TestLongLinesWithContext(t *testing.T) {
 func TestHugeExpressionIsRefused(t *testing.T) {
 	if _, err := compilePattern(strings.Repeat("(?:[ab]?){1000}", 60), false, false); err == nil || !strings.Contains(err.Error(), "repeats too much") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestIgnoreRulesAreBounded(t *testing.T) {
+	var top *level
+	numbered := func(from, n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "n%d\n", from+i)
+		}
+		return b.String()
+	}
+	count := func(l *level, n int) (obeyed int) {
+		for i := range n {
+			if l.ignores(fmt.Sprintf("n%d", i), false) {
+				obeyed++
+			}
+		}
+		return obeyed
+	}
+	if got := count(top.below("", "# a comment is no rule\n"+numbered(0, maxFileRules+10)), maxFileRules+10); got != maxFileRules {
+		t.Errorf("%d rules of one file are obeyed", got)
+	}
+	l := top
+	for i := range 7 {
+		l = l.below("", numbered(i*900, 900))
+	}
+	if got := count(l, 7*900); got != maxRules || l.without("a/").total != maxRules {
+		t.Errorf("%d rules are in force", got)
+	}
+	padding := "#" + strings.Repeat("x", maxRuleBytes-8) + "\n" // six bytes are left
+	if l := top.below("", padding+"/build/cache\n"); l != nil {
+		t.Errorf("half a rule is obeyed: %+v", l.rules)
+	}
+	if l := top.below("", padding+"12345\nmore"); !l.ignores("12345", false) || l.ignores("more", false) {
+		t.Error("the last rule that fits is not obeyed, or one behind it is")
+	}
+	for n, want := range map[int]bool{maxRule: true, maxRule + 1: false} {
+		name := strings.Repeat("x", n)
+		if got := top.below("", name).ignores(name, false); got != want {
+			t.Errorf("a rule of %d bytes: %v", n, got)
+		}
+	}
+}
+
+// 5000 rules of the worst kind on the longest path.
+func TestIgnoreBomb(t *testing.T) {
+	path := strings.Repeat(strings.Repeat("a/", 100)+strings.Repeat("a", 55)+"/", 250) + "a"
+	var l *level
+	for range 50 {
+		l = l.below("", strings.Repeat(strings.Repeat("**/a*", 90)+"/b*\n", 140))
+	}
+	if l.total != maxRules {
+		t.Fatalf("%d rules", l.total)
+	}
+	start := time.Now()
+	if l.ignores(path, false) {
+		t.Error("it is ignored")
+	}
+	g, err := compileGlob("{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"+strings.Repeat("**/*a*", 300)+"/b*", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.matches(path) {
+		t.Error("the glob matches")
+	}
+	if d := time.Since(start); d > 2*time.Second {
+		t.Errorf("took %v", d)
+	}
+}
+
+// What is looked up means what trying rule by rule would.
+func TestRulesThatAreLookedUp(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 7))
+	names := []string{"a", "b", "a.c", ".c", "x.a.c", "b.", "."}
+	looked := 0
+	for range 3000 {
+		var file strings.Builder
+		for range 1 + rnd.IntN(6) {
+			file.WriteString(pick(rnd, "", "", "!") + pick(rnd, "", "", "/", "a/", "**/") + pick(rnd, append(names, "*.c", "*.a.c", "*", "*.", "?", "**.c")...) + pick(rnd, "", "", "/") + "\n")
+		}
+		path := pick(rnd, "", "", "a/", "b/a/") + pick(rnd, names...)
+		var top *level
+		l := top.below("", file.String())
+		looked += len(l.last)
+		for _, dir := range []bool{false, true} {
+			want, budget := false, maxJudging
+			for i := range l.rules {
+				if l.rules[i].matches(path, dir, &budget) {
+					want = !l.rules[i].not
+				}
+			}
+			if got := l.ignores(path, dir); got != want {
+				t.Fatalf("%q on %s, directory %v: %v, want %v", file.String(), path, dir, got, want)
+			}
+		}
+	}
+	if looked < 5000 {
+		t.Errorf("only %d keys: the test shows little", looked)
+	}
+}
+
+// late is a context that lets an hour pass while it is handed on.
+type late struct{ context.Context }
+
+func (l late) Done() <-chan struct{} {
+	time.Sleep(time.Hour)
+	return l.Context.Done()
+}
+
+func TestListTimesOut(t *testing.T) {
+	alone(t)
+	w := open(t, tree(t, "a", "b"))
+	synctest.Test(t, func(t *testing.T) {
+		if l, err := w.List(late{t.Context()}, ListQuery{}); err != nil || !l.More || l.Total != 0 {
+			t.Errorf("%+v, %v", l, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 0)
+		defer cancel()
+		if _, err := w.List(ctx, ListQuery{}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the caller's own deadline: %v", err)
+		}
+	})
+}
+
+// A large honest ignore file: 300 names, 150 extensions, 50 other patterns.
+func BenchmarkListManyRules(b *testing.B) {
+	dir := b.TempDir()
+	for i := range 200 {
+		sub := filepath.Join(dir, fmt.Sprintf("d%d/src", i))
+		if err := os.MkdirAll(sub, 0o755); err != nil {
+			b.Fatal(err)
+		}
+		for j := range 100 {
+			if err := os.WriteFile(filepath.Join(sub, fmt.Sprintf("file%d.go", j)), nil, 0o644); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	w, err := Open(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer w.Close()
+	var rules strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&rules, "name%d\n/build%d/\nout%d/x%d\n.dir%d/\nTarget%d\ntmp%d\n", i, i, i, i, i, i, i)
+		fmt.Fprintf(&rules, "*.e%d\n*.x%d\n*.t%d\n*.a%d.b\n", i, i, i, i)
+	}
+	for _, file := range []string{"*.log\n", rules.String()} {
+		if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(file), 0o644); err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("rules=%d", strings.Count(file, "\n")), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if l, err := w.List(b.Context(), ListQuery{Limit: 100}); err != nil || l.Total != 20_000 {
+					b.Fatal(l.Total, err)
+				}
+			}
+		})
 	}
 }

@@ -22,12 +22,17 @@ type glob struct {
 	levels  int  // no path with more names can match; 0 is no limit
 }
 
-// matches takes the path below the directory that the glob is relative to.
+// matches takes the path below the directory that the glob is relative to. Work
+// is bounded as for ignore rules.
 func (g *glob) matches(path string) bool {
 	if g.byName {
 		path = path[strings.LastIndexByte(path, '/')+1:]
 	}
-	return len(g.alts) == 0 || slices.ContainsFunc(g.alts, func(w wildcard) bool { return w.match(inRunes, path) })
+	budget := maxJudging
+	return len(g.alts) == 0 || slices.ContainsFunc(g.alts, func(w wildcard) bool {
+		budget -= len(w.steps) * len(path)
+		return budget >= 0 && w.match(inRunes, path)
+	})
 }
 
 // splitGlob cuts the directories off that a glob names literally: these were

@@ -4,6 +4,16 @@ import (
 	"strings"
 )
 
+// What a repository can make a listing cost is bounded. Rules beyond these
+// bounds are not obeyed: what they would hide is shown.
+const (
+	maxRule      = 512      // bytes of a rule
+	maxRuleBytes = 64 << 10 // of an ignore file
+	maxFileRules = 1000     // of an ignore file
+	maxRules     = 5000     // in force at once
+	maxJudging   = 1 << 23  // steps times bytes for one path: some hundredths of a second
+)
+
 // rule is one line of an ignore file (git: gitignore(5), dir.c).
 type rule struct {
 	not     bool // "!": what matches is not ignored
@@ -16,11 +26,17 @@ type rule struct {
 	rest wildcard
 }
 
-// parseRules reads an ignore file.
+// parseRules reads an ignore file, as far as the bounds allow.
 func parseRules(data string) []rule {
+	if len(data) > maxRuleBytes { // half a rule would be another one
+		data = data[:strings.LastIndexByte(data[:maxRuleBytes], '\n')+1]
+	}
 	data = strings.TrimPrefix(data, "\ufeff")
 	var rules []rule
 	for line := range strings.SplitSeq(data, "\n") {
+		if len(rules) == maxFileRules {
+			break
+		}
 		if line == "" || line[0] == '#' {
 			continue
 		}
@@ -55,11 +71,12 @@ func parseRule(p string) (r rule, ok bool) {
 	}
 	var err error
 	r.rest, err = compileWildcard(inBytes, p[len(r.head):])
-	return r, p != "" && err == nil
+	return r, p != "" && len(p) <= maxRule && err == nil
 }
 
-// matches takes the path relative to the ignore file's directory.
-func (r *rule) matches(path string, dir bool) bool {
+// matches takes the path relative to the ignore file's directory, and what it
+// costs from the budget.
+func (r *rule) matches(path string, dir bool, budget *int) bool {
 	if r.onlyDir && !dir {
 		return false
 	}
@@ -67,53 +84,9 @@ func (r *rule) matches(path string, dir bool) bool {
 		path = path[strings.LastIndexByte(path, '/')+1:]
 	}
 	rest, ok := strings.CutPrefix(path, r.head)
-	return ok && r.rest.match(inBytes, rest)
-}
-
-// level is what the ignore files of a directory and of those above it say. The
-// deepest that says anything decides; what is in a directory that is ignored
-// is never asked about.
-type level struct {
-	up    *level
-	skip  int // length of the directory's path below the top, with its slash
-	rules []rule
-}
-
-// ignores takes a path below the top of the repository. The last rule that
-// matches decides.
-func (l *level) ignores(path string, dir bool) bool {
-	for ; l != nil; l = l.up {
-		for i := len(l.rules) - 1; i >= 0; i-- {
-			if r := &l.rules[i]; r.matches(path[l.skip:], dir) {
-				return !r.not
-			}
-		}
+	if !ok || !strings.HasSuffix(rest, r.rest.tail) {
+		return false
 	}
-	return false
-}
-
-// below is the level of the directory dir ("a/b/", below the top) with an
-// ignore file.
-func (l *level) below(dir, file string) *level {
-	if rules := parseRules(file); len(rules) > 0 {
-		return &level{up: l, skip: len(dir), rules: rules}
-	}
-	return l
-}
-
-// without is a copy of the levels that lacks the rules which ignore just all
-// that is in dir ("a/b/", below the top), for when a/b itself was asked for:
-// "a/b/*" above it, "*" in its own ignore file.
-func (l *level) without(dir string) *level {
-	if l == nil {
-		return nil
-	}
-	out := &level{up: l.up.without(dir), skip: l.skip}
-	for _, r := range l.rules {
-		anything := len(r.rest.steps) == 1 && r.rest.steps[0].kind >= star && r.rest.tail == ""
-		if !anything || r.not || l.skip > len(dir) || r.head != dir[l.skip:] {
-			out.rules = append(out.rules, r)
-		}
-	}
-	return out
+	*budget -= len(r.rest.steps) * len(rest)
+	return *budget >= 0 && r.rest.match(inBytes, rest)
 }

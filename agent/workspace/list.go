@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 )
@@ -28,7 +29,7 @@ type Listing struct {
 	// so many names, ends at them.
 	Entries []ListEntry
 	// Total counts the entries before paging; More tells that it is a lower
-	// bound because the walk met its own limit.
+	// bound because the walk met its own limit, of entries or of a minute.
 	Total int
 	More  bool
 	// IgnoredCount and HiddenCount are files and directories that were left out.
@@ -50,11 +51,14 @@ type ListEntry struct {
 // neither file, link nor directory is not listed, and .git never is.
 //
 // It is the set of `git ls-files -co --exclude-standard` in a repository without
-// tracked files, less hidden names. Unlike git, repositories inside are entered.
+// tracked files, less hidden names. Unlike git, repositories inside are entered,
+// and of many or long ignore rules only the first ones are obeyed.
 func (w *Workspace) List(ctx context.Context, q ListQuery) (Listing, error) {
 	var page []found
 	total := 0
-	left, err := w.walk(ctx, q, func(f found) bool {
+	inner, cancel := context.WithTimeout(ctx, maxTime)
+	defer cancel()
+	left, err := w.walk(inner, q, func(f found) bool {
 		if total >= q.Offset && (q.Limit <= 0 || len(page) < q.Limit) {
 			f.in = nil
 			page = append(page, f)
@@ -62,6 +66,9 @@ func (w *Workspace) List(ctx context.Context, q ListQuery) (Listing, error) {
 		total++
 		return true
 	})
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		left.more, err = true, nil
+	}
 	if err != nil {
 		return Listing{}, fmt.Errorf("list files: %w", err)
 	}

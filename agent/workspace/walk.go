@@ -148,7 +148,7 @@ func (k *walker) rules(d *folder, rel string, lv *level) *level {
 		return lv
 	}
 	defer s.Close()
-	buf := make([]byte, min(s.size+1, maxIgnoreFile))
+	buf := make([]byte, min(s.size, maxRuleBytes)+1)
 	n, err := s.fill(buf)
 	if err != nil && err != io.EOF {
 		return lv
