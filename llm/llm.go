@@ -37,8 +37,9 @@ type Message struct {
 	Calls []ToolCall
 	// ProviderData is the complete ordered list of the provider's output items
 	// (reasoning that must go back, text, calls), verbatim. It is replayed to
-	// the same Origin only; elsewhere the message is rebuilt from Text and
-	// Calls. Empty when Text and Calls say everything.
+	// the same Origin only, and only as far as it agrees with Calls; elsewhere
+	// the message is rebuilt from Text and Calls. Empty when these say
+	// everything.
 	ProviderData []json.RawMessage
 	// Origin names who produced an assistant message.
 	Origin Origin

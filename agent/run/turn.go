@@ -161,7 +161,8 @@ func size(m llm.Message) int {
 // are cut is taken out, whatever the finish reason said, and counted: it is
 // never closed by guesswork and never run (spec runner.md, "Truncation
 // recovery"; C053). One whose arguments are broken JSON stays, with the raw text
-// as a JSON string: its result tells the model.
+// as a JSON string: its result tells the model. The provider's data stays as it
+// is: what of it no longer agrees with the calls, its client leaves out.
 func settle(m *llm.Message) (cut int) {
 	kept := m.Calls[:0:0]
 	for _, c := range m.Calls {
@@ -172,10 +173,8 @@ func settle(m *llm.Message) (cut int) {
 		case err == nil:
 		case m.Truncated || errors.Is(err, io.ErrUnexpectedEOF):
 			cut++
-			m.ProviderData = nil
 			continue
 		default:
-			m.ProviderData = nil
 			raw, _ := json.Marshal(map[string]string{brokenKey: c.Arguments}) // strings always marshal
 			c.Arguments = string(raw)
 		}

@@ -275,32 +275,3 @@ func (h *history) flushImages() {
 	h.b = append(h.b, `]}`...)
 	h.images = nil
 }
-
-// replay returns the message as its provider gave it, or nil when it must be
-// rebuilt: it is from elsewhere, or its calls are no longer those of the
-// message, or no server would take it. A rebuilt message loses its reasoning,
-// which is better than a request that is refused each time.
-func replay(m llm.Message, origin llm.Origin) json.RawMessage {
-	if m.Origin != origin || len(m.ProviderData) != 1 {
-		return nil
-	}
-	var stored struct {
-		Role  string `json:"role"`
-		Calls []struct {
-			ID       string `json:"id"`
-			Function struct {
-				Name      string `json:"name"`
-				Arguments string `json:"arguments"`
-			} `json:"function"`
-		} `json:"tool_calls"`
-	}
-	if json.Unmarshal(m.ProviderData[0], &stored) != nil || stored.Role != "assistant" || len(stored.Calls) != len(m.Calls) {
-		return nil
-	}
-	for i, c := range stored.Calls {
-		if c.ID != m.Calls[i].ID || callName(c.Function.Name) != c.Function.Name || !object([]byte(c.Function.Arguments)) {
-			return nil
-		}
-	}
-	return m.ProviderData[0]
-}
