@@ -15,6 +15,7 @@ import (
 // advised adds to a server's "no such model" what the server does have.
 type advised struct {
 	llm.Provider
+	key string // never shown, also when a server names a model by it
 }
 
 const (
@@ -67,5 +68,6 @@ func (a advised) advise(ctx context.Context, e *llm.Error, model string) error {
 		more = fmt.Sprintf(" and %d more", len(names)-adviceModels)
 		names = names[:adviceModels]
 	}
-	return e.WithHint(fmt.Sprintf("the server offers %s%s; --model names one", strings.Join(names, ", "), more))
+	list := llm.Redact(strings.Join(names, ", "), a.key)
+	return e.WithHint(fmt.Sprintf("the server offers %s%s; --model names one", list, more))
 }

@@ -307,7 +307,7 @@ func (a *App) choose(ctx context.Context) (profile.Choice, error) {
 		if err != nil {
 			return c, err
 		}
-		c.Provider = advised{c.Provider}
+		c.Provider = advised{c.Provider, c.Secret}
 	}
 	a.choice = &c
 	return c, nil

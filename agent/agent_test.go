@@ -203,18 +203,19 @@ func TestAnUnknownModelIsAnsweredWithTheChoices(t *testing.T) {
 	for i := range 10 {
 		many = append(many, llm.Model{ID: fmt.Sprint("m", i)})
 	}
+	many[0].ID = "secret-key"
 	for name, c := range map[string]struct {
 		provider catalog
 		hint     string
 	}{
-		"others":  {catalog{models: many}, "m0, m1, m2, m3, m4, m5, m6, m7 and 2 more; --model names one"},
+		"others":  {catalog{models: many}, "[redacted], m1, m2, m3, m4, m5, m6, m7 and 2 more; --model names one"},
 		"none":    {catalog{}, "as before"},
 		"failing": {catalog{err: errors.New("no")}, "as before"},
 		"itself":  {catalog{models: []llm.Model{{ID: "asked"}}}, "as before"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := 0
-			for _, err := range (advised{c.provider}).Stream(context.Background(), llm.Request{Model: "asked"}) {
+			for _, err := range (advised{c.provider, "secret-key"}).Stream(context.Background(), llm.Request{Model: "asked"}) {
 				n++
 				var e *llm.Error
 				if !errors.As(err, &e) || !strings.Contains(e.Hint, c.hint) || e.Message != "no such model" {

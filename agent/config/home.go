@@ -14,8 +14,9 @@ type Dirs struct {
 	Cache  string
 }
 
-// ErrNoHome tells that a person's directories can not be found. A program can
-// go on without them, as services do that run without a home.
+// ErrNoHome tells that one of a person's directories, or more, can not be found
+// and is left empty. A program can go on without, as services do that run without
+// a home.
 var ErrNoHome = errors.New("find the home directory")
 
 // Home finds the directories: ALISIO_<KIND>_HOME, else alisio below
@@ -24,6 +25,7 @@ var ErrNoHome = errors.New("find the home directory")
 // error, since it was written for this program.
 func Home(getenv func(string) string) (Dirs, error) {
 	var d Dirs
+	var missing error
 	kinds := []struct {
 		name, usual string
 		into        *string
@@ -43,11 +45,11 @@ func Home(getenv func(string) string) (Dirs, error) {
 			*k.into = filepath.Join(xdg, "alisio")
 		case filepath.IsAbs(home):
 			*k.into = filepath.Join(home, k.usual, "alisio")
-		default:
-			return Dirs{}, fmt.Errorf("%w: set HOME or ALISIO_%s_HOME to an absolute path", ErrNoHome, k.name)
+		case missing == nil:
+			missing = fmt.Errorf("%w: set HOME or ALISIO_%s_HOME to an absolute path", ErrNoHome, k.name)
 		}
 	}
-	return d, nil
+	return d, missing
 }
 
 func userHome(getenv func(string) string) string {

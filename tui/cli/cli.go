@@ -149,16 +149,15 @@ func guarded(dir, file string) []string {
 
 // workingDir is that of --cwd, or the process's own.
 func (c *call) workingDir() (string, error) {
-	here, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("find the working directory: %w; it may have been removed", err)
-	}
-	if c.cwd == "" {
-		return here, nil
-	}
 	dir := c.cwd
 	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(here, dir)
+		here, err := os.Getwd()
+		if err != nil {
+			return "", fmt.Errorf("find the working directory: %w; it may have been removed", err)
+		}
+		if dir = filepath.Join(here, dir); c.cwd == "" {
+			return here, nil
+		}
 	}
 	switch info, err := os.Stat(dir); {
 	case err != nil:
@@ -226,6 +225,8 @@ func (c *call) notices() slog.Handler {
 	return plain.NewNotices(c.Stderr)
 }
 
+var errCancelled = errors.New("the run was cancelled")
+
 // announce tells whoever watches on a terminal where the task goes.
 func (c *call) announce(ctx context.Context, app *agent.App) {
 	if c.json || c.quiet || !term.IsTerminal(c.Stderr) {
@@ -267,7 +268,7 @@ func (c *call) work(ctx context.Context, app *agent.App, prompt string) (int, er
 	case s.Err() != nil:
 		return exitFailed, fmt.Errorf("write the answer: %w; the run was stopped", s.Err())
 	case out.Status == agent.Cancelled:
-		return exitCancelled, errors.New("the run was cancelled")
+		return exitCancelled, errCancelled
 	case out.Err != nil:
 		return exitCode(out.Code), out.Err
 	case out.Code == llm.CausePermission:

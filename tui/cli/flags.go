@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -50,6 +51,18 @@ func on(field func(*settings) *bool) func(*settings, string) error {
 	}
 }
 
+// named makes a setter of a flag that names a file or a directory. An empty name
+// is a variable that was not set, and must not count as not given.
+func named(field func(*settings) *string) func(*settings, string) error {
+	return func(s *settings, v string) error {
+		if v == "" {
+			return errors.New("the name is empty")
+		}
+		*field(s) = v
+		return nil
+	}
+}
+
 // flags is the table of flags, sorted by name.
 func flags() []flag {
 	return []flag{
@@ -67,9 +80,9 @@ func flags() []flag {
 		{name: "base-url", arg: "URL", help: "the server to ask, for instance http://127.0.0.1:8080/v1",
 			set: func(s *settings, v string) error { s.overrides.BaseURL = &v; return nil }},
 		{name: "config", arg: "FILE", help: "read this configuration over the global one",
-			set: func(s *settings, v string) error { s.config = v; return nil }},
+			set: named(func(s *settings) *string { return &s.config })},
 		{name: "cwd", arg: "DIR", help: "work in this directory",
-			set: func(s *settings, v string) error { s.cwd = v; return nil }},
+			set: named(func(s *settings) *string { return &s.cwd })},
 		{name: "disable-plugin", arg: "ID", help: "leave a built-in plugin out; may be repeated",
 			set: func(s *settings, v string) error { s.disable = append(s.disable, v); return nil }},
 		{name: "effort", arg: "LEVEL", help: "reasoning effort, from none to max",

@@ -28,7 +28,10 @@ func runRun(ctx context.Context, c *call) (int, error) {
 	ctx, stop := withSignals(ctx)
 	defer stop()
 	prompt, err := c.prompt(ctx)
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return exitCancelled, errCancelled
+	case err != nil:
 		return exitUsage, err
 	}
 	app, err := c.open(ctx)

@@ -19,17 +19,28 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stops := make(chan os.Signal, 2) // a third signal may be dropped
 	pipes := make(chan os.Signal, 1) // never read: the write's error tells
-	signal.Notify(stops, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		// What whoever started us ignores (nohup, a shell's &) stays ignored.
+		if !signal.Ignored(s) {
+			signal.Notify(stops, s)
+		}
+	}
 	signal.Notify(pipes, syscall.SIGPIPE)
 	done := make(chan struct{}) // closed once, nothing is sent
 	go func() {
+		var patience <-chan time.Time
 		for first := true; ; first = false {
 			select {
 			case s := <-stops:
 				if !first && s == syscall.SIGINT {
 					os.Exit(exitCancelled)
 				}
+				if first {
+					patience = time.After(stopPatience)
+				}
 				cancel()
+			case <-patience:
+				os.Exit(exitCancelled)
 			case <-done:
 				return
 			}
@@ -41,6 +52,10 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 		cancel()
 	}
 }
+
+// stopPatience bounds how long a cancelled run may take to end in order: a tool
+// gets its seconds, a reader that does not read does not hold us for ever.
+const stopPatience = 15 * time.Second
 
 // closePatience bounds what plugins may take to close.
 const closePatience = 2 * time.Second
