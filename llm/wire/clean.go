@@ -8,16 +8,19 @@ import (
 	"alisio/llm"
 )
 
-// maxText is the longest piece of foreign text in an error, in characters.
-const maxText = 400
+const (
+	// maxText is the longest piece of foreign text in an error, in characters.
+	maxText = 400
+	// keyStart is how many bytes of a key's beginning tell nothing yet.
+	keyStart = 3
+)
 
 // Clean makes foreign text fit for an error: one line, no control or invisible
 // formatting characters, valid UTF-8, at most 400 characters, no final full
-// stop, and "[redacted]" in place of the key.
+// stop, and "[redacted]" in place of the key. No more than the first 64 KiB are
+// looked at.
 func (s Server) Clean(text string) string {
-	// No more than this can survive; it also bounds the work.
-	text = text[:min(len(text), 16*maxText)]
-	line := s.redact(oneLine(text))
+	line := s.redact(oneLine(text[:min(len(text), maxBody)]))
 	if utf8.RuneCountInString(line) > maxText {
 		line = strings.TrimSpace(string([]rune(line)[:maxText-1])) + "…"
 	}
@@ -46,6 +49,13 @@ func oneLine(text string) string {
 	return b.String()
 }
 
+// redact also takes the beginning of a key from the end, where a text may have
+// been cut inside it.
 func (s Server) redact(text string) string {
-	return llm.Redact(text, strings.TrimSpace(s.Key))
+	key := strings.TrimSpace(s.Key)
+	text = llm.Redact(text, key)
+	if n := llm.MayBegin([]byte(text), key); n > keyStart {
+		text = text[:len(text)-n] + "[redacted]"
+	}
+	return text
 }

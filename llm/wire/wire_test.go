@@ -228,6 +228,23 @@ func TestClean(t *testing.T) {
 	}
 }
 
+// What is left out of a text must not put a cut into a key that stands behind
+// it: the cut comes when the key is gone.
+func TestCleanRedactsBeforeItCuts(t *testing.T) {
+	s := Server{Host: "h", Key: "sk-1234567890"}
+	for _, size := range []int{6400, maxBody} {
+		for _, left := range []int{5, len(s.Key) - 1} { // bytes of the key before the old cut
+			text := strings.Repeat("\x00", size-left-4) + "key " + s.Key + " is wrong"
+			if got := s.Clean(text); !strings.HasPrefix(got, "key [redacted]") {
+				t.Errorf("%d bytes, %d of the key: got %q", size, left, got)
+			}
+			if got := s.Status(answer(500, text)).Message; !strings.HasPrefix(got, "h answered 500: key [redacted]") {
+				t.Errorf("%d bytes of body, %d of the key: got %q", size, left, got)
+			}
+		}
+	}
+}
+
 func FuzzStatus(f *testing.F) {
 	for _, c := range statusCases {
 		f.Add(c.status, c.body)
