@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"alisio/llm"
@@ -63,31 +64,43 @@ func (t *turn) run(h http.Header) error {
 	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return t.fail("compressed its answer (" + coding + ") although it was asked not to")
 	}
-	start := make([]byte, 512)
-	n, err := t.body.Read(start)
-	for n == 0 && err == nil {
-		n, err = t.body.Read(start)
-	}
-	start = start[:n]
-	if err != nil && n == 0 {
+	start, err := t.begin()
+	if err != nil && len(start) == 0 {
 		return t.ended(err)
 	}
 	// What a read error leaves comes again from the body.
-	whole := io.MultiReader(bytes.NewReader(start), t.body)
 	switch sniff(start, h.Get("Content-Type")) {
 	case "json":
-		return t.plain(whole)
+		return t.plain(io.MultiReader(bytes.NewReader(trimStart(start)), t.body))
 	case "html":
-		return t.page(whole)
+		return t.page(io.MultiReader(bytes.NewReader(trimStart(start)), t.body))
 	}
-	t.events = sse.NewReader(whole, t.client.maxLine).Lenient()
+	t.events = sse.NewReader(io.MultiReader(bytes.NewReader(start), t.body), t.client.maxLine).Lenient()
 	return t.stream()
 }
+
+// begin reads until there is a byte that sniff can judge by: servers send blank
+// lines while they work on an answer. Nothing could be shown before it.
+func (t *turn) begin() (start []byte, err error) {
+	start = make([]byte, 0, 512)
+	for err == nil && len(start) < maxPage && strings.HasPrefix(bom, string(trimStart(start))) {
+		start = slices.Grow(start, 512)
+		var n int
+		n, err = t.body.Read(start[len(start):cap(start)])
+		start = start[:len(start)+n]
+	}
+	return start, err
+}
+
+const bom = "\uFEFF"
+
+// trimStart is what stands behind blanks and byte order marks.
+func trimStart(start []byte) []byte { return bytes.TrimLeft(start, " \t\r\n\f\v"+bom) }
 
 // sniff decides what a body is. Its first byte says more than the media type,
 // which many servers have wrong; the type decides where the byte leaves it open.
 func sniff(start []byte, contentType string) string {
-	switch start = bytes.TrimSpace(start); {
+	switch start = trimStart(start); {
 	case len(start) == 0:
 	case start[0] == '{' || start[0] == '[':
 		return "json"

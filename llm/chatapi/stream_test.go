@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -144,6 +145,35 @@ func TestLimits(t *testing.T) {
 		if llm.CauseOf(err) != llm.CauseStream || !strings.Contains(fmt.Sprint(err), tc.want) {
 			t.Errorf("%s: got %v, want a stream error with %q", tc.name, err, tc.want)
 		}
+	}
+}
+
+// A body is what its first visible byte says, also when that byte comes late.
+func TestStartBehindBlanks(t *testing.T) {
+	fault := `{"error":{"message":"no capacity","code":503}}`
+	for name, before := range map[string]string{
+		"blank lines": "\n\r\n \t\n", "mark": bom, "both": "\n" + bom + "\n", "many blank lines": strings.Repeat("\n", 5000),
+	} {
+		for way, wrap := range map[string]func(io.Reader) io.Reader{
+			"whole": func(r io.Reader) io.Reader { return r }, "byte by byte": iotest.OneByteReader,
+		} {
+			_, err := stream(client(), wrap(strings.NewReader(before+fault)))
+			if llm.CauseOf(err) != llm.CauseServer || !strings.Contains(fmt.Sprint(err), "no capacity") {
+				t.Errorf("%s, %s: error: got %v", name, way, err)
+			}
+			_, err = stream(client(), wrap(strings.NewReader(before+"<html><title>Log in</title>")))
+			if !strings.Contains(fmt.Sprint(err), "Log in") {
+				t.Errorf("%s, %s: page: got %v", name, way, err)
+			}
+			events, err := stream(client(), wrap(strings.NewReader(before+`{"choices":[{"message":{"content":"a"}}]}`)))
+			if err != nil || events[len(events)-1].Message.Text != "a" {
+				t.Errorf("%s, %s: answer: got %v, %v", name, way, events, err)
+			}
+		}
+	}
+	events, err := stream(client(), iotest.OneByteReader(strings.NewReader(bom+"\n\n"+text1("a")+stop)))
+	if err != nil || events[len(events)-1].Message.Text != "a" {
+		t.Errorf("events: got %v, %v", events, err)
 	}
 }
 
