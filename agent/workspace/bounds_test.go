@@ -51,7 +51,7 @@ func TestACutLineIsNoMatch(t *testing.T) {
 	if loc := s.find(line); loc != nil {
 		t.Errorf("after done: %v", loc)
 	}
-	s.spent = -len(line) * p.cost // done is seen inside of the line only
+	s.over, s.spent = false, -len(line)*p.cost // done is seen inside of the line only
 	if loc := s.find(line); loc != nil {
 		t.Errorf("done inside the line: %v", loc)
 	}

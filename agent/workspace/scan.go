@@ -38,6 +38,7 @@ type scanner struct {
 	emit  func(Match) bool
 	done  <-chan struct{} // closed: give up
 	spent int             // of work, since done was looked at
+	over  bool            // it was closed
 }
 
 // piece is what of a file is in the buffer. Lines before from are context, and
@@ -157,7 +158,7 @@ func (s *scanner) search(pc *piece) (done bool) {
 		if lits && s.p.exact {
 			loc = []int{hit - start, min(hit+len(s.p.lits[0].text), end) - start}
 		} else if loc = s.find(bytes.TrimSuffix(pc.text[start:end], []byte{'\r'})); loc == nil {
-			if s.ended() {
+			if s.over {
 				return true
 			}
 			continue

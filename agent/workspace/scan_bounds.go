@@ -12,10 +12,10 @@ const maxWork = 1 << 24
 func (s *scanner) ended() bool {
 	select {
 	case <-s.done:
-		return true
+		s.over = true
 	default:
-		return false
 	}
+	return s.over
 }
 
 // find finds the expression in a line; nil too when done is closed meanwhile.
@@ -33,7 +33,7 @@ func (s *scanner) find(line []byte) []int {
 	r := &lineReader{s: s}
 	r.Reset(line)
 	loc := s.p.re.FindReaderIndex(r)
-	if r.ended {
+	if s.over {
 		return nil // what matches the first part need not match the line
 	}
 	return loc
@@ -42,15 +42,15 @@ func (s *scanner) find(line []byte) []int {
 // lineReader is a line that ends early when done is closed.
 type lineReader struct {
 	bytes.Reader
-	s     *scanner
-	ended bool
+	s *scanner
 }
 
 func (r *lineReader) ReadRune() (rune, int, error) {
 	if r.s.spent += r.s.p.cost; r.s.spent > maxWork {
-		r.s.spent, r.ended = 0, r.s.ended()
+		r.s.spent = 0
+		r.s.ended()
 	}
-	if r.ended {
+	if r.s.over {
 		return 0, 0, io.EOF
 	}
 	return r.Reader.ReadRune()
