@@ -82,12 +82,14 @@ func (t *turn) run(h http.Header) error {
 // begin reads until there is a byte that sniff can judge by: servers send blank
 // lines while they work on an answer. Nothing could be shown before it.
 func (t *turn) begin() (start []byte, err error) {
-	start = make([]byte, 0, 512)
-	for err == nil && len(start) < maxPage && strings.HasPrefix(bom, string(trimStart(start))) {
+	rest := start // what stands behind the blanks
+	for err == nil && len(start) < maxPage && strings.HasPrefix(bom, string(rest)) {
+		blank := len(start) - len(rest)
 		start = slices.Grow(start, 512)
 		var n int
 		n, err = t.body.Read(start[len(start):cap(start)])
 		start = start[:len(start)+n]
+		rest = trimStart(start[blank:])
 	}
 	return start, err
 }
