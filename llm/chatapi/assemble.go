@@ -15,8 +15,11 @@ import (
 const (
 	// maxCalls is how many calls one answer may hold.
 	maxCalls = 1024
-	// maxArguments bounds the arguments of all calls of an answer, in bytes.
+	// maxArguments bounds the arguments of all calls of an answer, in bytes, with
+	// their names, ids and unknown keys.
 	maxArguments = 64 << 20
+	// maxName is the longest id or name of a call, in bytes.
+	maxName = 256
 	// idLength is that of ids made here; Mistral takes no other.
 	idLength = 9
 )
@@ -37,7 +40,7 @@ const (
 // The place in a chunk's list is no index.
 type assembly struct {
 	slots []*slot // in order of arrival
-	size  int     // bytes of all arguments
+	size  int     // bytes of all calls
 }
 
 // slot is one call in the making.
@@ -67,6 +70,7 @@ var errCalls = errors.New("more tool calls, or arguments, than an answer may hol
 
 // add takes a fragment.
 func (a *assembly) add(f fragment) error {
+	f.trim()
 	s := a.find(f)
 	if s == nil {
 		if f.id == "" && f.name == "" && len(f.args) == 0 {
@@ -85,8 +89,27 @@ func (a *assembly) add(f fragment) error {
 	if a.size > maxArguments {
 		return errCalls
 	}
+	a.size -= len(s.id) + len(s.name)
 	s.take(f)
+	a.size += len(s.id) + len(s.name)
 	return nil
+}
+
+// trim drops an id that is too long, as if none had come, and cuts a name. No
+// tool has such a name.
+func (f *fragment) trim() {
+	if len(f.id) > maxName {
+		f.id = ""
+	}
+	f.name = cutName(f.name)
+}
+
+// cutName copies what it keeps: the rest may be large.
+func cutName(name string) string {
+	if len(name) > maxName {
+		return strings.Clone(name[:maxName])
+	}
+	return name
 }
 
 // find returns the call that f goes on with, or nil for a new one.
@@ -169,8 +192,8 @@ func (s *slot) take(f fragment) {
 	case f.name == "" || f.name == s.name:
 	case strings.HasPrefix(f.name, s.name):
 		s.name = f.name // the whole name, or the name so far
-	case len(s.args) == 0 && len(s.name) < 256:
-		s.name += f.name
+	case len(s.args) == 0:
+		s.name = cutName(s.name + f.name)
 	}
 	s.args = append(s.args, f.args...)
 	s.end.feed(f.args)
@@ -178,7 +201,9 @@ func (s *slot) take(f fragment) {
 		if s.extra == nil {
 			s.extra = map[string]json.RawMessage{}
 		}
-		s.extra[k] = v
+		if _, known := s.extra[k]; known || len(s.extra) < maxKeys {
+			s.extra[k] = kept(v)
+		}
 	}
 }
 
@@ -218,7 +243,7 @@ func (a *assembly) calls() []llm.ToolCall {
 
 // printable reports whether an id is one that can be stored and shown.
 func printable(id string) bool {
-	return len(id) <= 256 && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
+	return len(id) <= maxName && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // appendCalls appends tool_calls as they go back to the server. Call calls
@@ -283,8 +308,8 @@ func (e *ending) feed(b []byte) {
 
 // readFragment decodes an entry of tool_calls, or a legacy function_call.
 func readFragment(raw json.RawMessage) (fragment, bool) {
-	keys := map[string]json.RawMessage{}
-	if json.Unmarshal(raw, &keys) != nil {
+	keys, ok := fields(raw)
+	if !ok {
 		return fragment{}, false
 	}
 	f := fragment{id: text(keys["id"]), index: integer(keys["index"])}

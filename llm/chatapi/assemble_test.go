@@ -108,3 +108,50 @@ func TestAssemblyIsBounded(t *testing.T) {
 		t.Errorf("unknown keys: got %v", err)
 	}
 }
+
+// Ids and names are copied into memory too: a long id counts as none, a long
+// name is cut, and both count.
+func TestIDsAndNamesAreBounded(t *testing.T) {
+	var a assembly
+	long := strings.Repeat("n", 1<<20)
+	held := 0
+	for i := range 20 {
+		if err := a.add(fragment{index: &i, id: long, name: long}); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.add(fragment{index: &i, id: string(rune('a' + i)), name: long + "x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range a.slots {
+		held += len(s.id) + len(s.name)
+		if len(s.id) != 1 || len(s.name) != maxName {
+			t.Errorf("got an id of %d and a name of %d bytes", len(s.id), len(s.name))
+		}
+	}
+	if len(a.slots) != 20 || a.size != held {
+		t.Errorf("got %d calls of %d bytes, counted as %d", len(a.slots), held, a.size)
+	}
+	name := strings.Repeat("a", 200)
+	a = assembly{}
+	for _, piece := range []string{name, "b" + name} {
+		if err := a.add(fragment{id: "id", name: piece}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := a.slots[0].name, (name + "b" + name)[:maxName]; got != want || a.size != len(want)+2 {
+		t.Errorf("name in pieces: got %q, counted as %d", got, a.size)
+	}
+}
+
+func TestKeysOfACallAreBounded(t *testing.T) {
+	var a assembly
+	for i := range 2 * maxKeys {
+		if err := a.add(fragment{name: "x", extra: map[string]json.RawMessage{string(rune('A' + i)): []byte("1")}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := len(a.slots[0].extra); got != maxKeys {
+		t.Errorf("got %d keys, want %d", got, maxKeys)
+	}
+}
