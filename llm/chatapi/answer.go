@@ -18,6 +18,7 @@ const (
 var (
 	errText      = errors.New("more text than an answer may hold")
 	errReasoning = errors.New("more reasoning than an answer may hold")
+	errParts     = errors.New("more parts of content than a chunk may hold")
 )
 
 // answer is the message in the making.

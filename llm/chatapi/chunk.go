@@ -22,6 +22,25 @@ type chunk struct {
 	Timings *timings `json:"timings"`
 }
 
+// wideChunk is a chunk that may hold very many choices.
+type wideChunk struct {
+	chunk
+	Choices choices `json:"choices"` // hides the chunk's own
+}
+
+// choices are the first ones of a chunk.
+type choices []choice
+
+// UnmarshalJSON takes any JSON value. Choices behind the first 128 are left out.
+func (c *choices) UnmarshalJSON(b []byte) error {
+	entries, _ := elements(b, maxChoices)
+	*c = make([]choice, len(entries))
+	for i, e := range entries {
+		_ = json.Unmarshal(e, &(*c)[i]) // what has another type is skipped, as everywhere
+	}
+	return nil
+}
+
 type choice struct {
 	Index        *int            `json:"index"`
 	Delta        *delta          `json:"delta"`
@@ -46,23 +65,35 @@ type delta struct {
 }
 
 // fragments returns the entries of tool_calls, also a lone one, and a legacy
-// function_call.
-func (d *delta) fragments() []json.RawMessage {
-	var list []json.RawMessage
-	if present(d.ToolCalls) && json.Unmarshal(d.ToolCalls, &list) != nil {
-		list = []json.RawMessage{d.ToolCalls}
+// function_call. It reports false when there are more than an answer may hold.
+func (d *delta) fragments() (entries []json.RawMessage, ok bool) {
+	switch {
+	case !present(d.ToolCalls):
+		ok = true
+	case d.ToolCalls[0] == '[':
+		entries, ok = split(d.ToolCalls, maxCalls)
+	default:
+		entries, ok = []json.RawMessage{d.ToolCalls}, true
 	}
 	if present(d.FunctionCall) {
-		list = append(list, d.FunctionCall)
+		entries = append(entries, d.FunctionCall)
 	}
-	return list
+	return entries, ok
 }
 
 // decode reads a chunk. A field of a type that nobody expects is skipped, as if
 // it were absent; text that is no JSON object is an error.
 func decode(data []byte) (chunk, error) {
 	var c chunk
-	err := json.Unmarshal(data, &c)
+	var err error
+	if len(data) <= maxNarrow {
+		err = json.Unmarshal(data, &c)
+	} else {
+		var w wideChunk
+		err = json.Unmarshal(data, &w)
+		c = w.chunk
+		c.Choices = w.Choices
+	}
 	var mistyped *json.UnmarshalTypeError
 	if errors.As(err, &mistyped) && mistyped.Field != "" {
 		err = nil
@@ -102,39 +133,58 @@ type part struct {
 	Thinking json.RawMessage `json:"thinking"`
 }
 
-// content splits content into reasoning and text. Mistral sends a list of parts
-// when a model thinks; then parts is true.
-func content(raw json.RawMessage) (reasoning, visible string, parts bool) {
-	if !present(raw) {
-		return "", "", false
-	}
-	var list []part
-	if raw[0] != '[' || json.Unmarshal(raw, &list) != nil {
-		return "", text(raw), false
-	}
-	for _, p := range list {
-		if p.Type == "text" {
-			visible += p.Text
-		}
-		if p.Type == "thinking" {
-			reasoning += thinking(p.Thinking)
-			parts = true
-		}
-	}
-	return reasoning, visible, parts
+// parts is what the parts of content say.
+type parts struct {
+	reasoning, text []byte
+	// thinking: there was a part of reasoning.
+	thinking bool
+	// left is how many more parts are taken.
+	left int
 }
 
-// thinking reads the text of a thinking part: a string, or a list of text parts.
-func thinking(raw json.RawMessage) string {
-	var list []part
-	if !present(raw) || raw[0] != '[' || json.Unmarshal(raw, &list) != nil {
-		return text(raw)
+// content splits content into reasoning and text. Mistral sends a list of parts
+// when a model thinks. It reports false when there are more parts than one chunk
+// may hold.
+func content(raw json.RawMessage) (p parts, ok bool) {
+	if !present(raw) || raw[0] != '[' {
+		p.text = []byte(text(raw))
+		return p, true
 	}
-	all := ""
-	for _, p := range list {
-		all += p.Text
+	p.left = maxParts
+	ok = p.read(raw, func(one part) bool {
+		switch one.Type {
+		case "text":
+			p.text = append(p.text, one.Text...)
+		case "thinking":
+			p.thinking = true
+			return p.think(one.Thinking)
+		}
+		return true
+	})
+	return p, ok
+}
+
+// think takes the text of a thinking part: a string, or a list of text parts.
+func (p *parts) think(raw json.RawMessage) bool {
+	p.reasoning = append(p.reasoning, text(raw)...)
+	return p.read(raw, func(one part) bool {
+		p.reasoning = append(p.reasoning, one.Text...)
+		return true
+	})
+}
+
+// read gives the parts in a list to take, one at a time.
+func (p *parts) read(raw json.RawMessage, take func(part) bool) bool {
+	entries, ok := elements(raw, p.left)
+	p.left -= len(entries)
+	for _, e := range entries {
+		var one part
+		_ = json.Unmarshal(e, &one) // what is no part says nothing
+		if !take(one) {
+			return false
+		}
 	}
-	return all
+	return ok
 }
 
 // reasoning returns the first non-empty of the three fields and its name: some

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // maxDetails is how many reasoning items one answer may hold.
@@ -24,30 +25,48 @@ type detail struct {
 }
 
 // add takes the reasoning_details of a delta and returns the text in it that a
-// person can read.
+// person can read. It reports false when there is more than an answer may hold.
 func (d *details) add(raw json.RawMessage) (shown string, ok bool) {
-	var list []map[string]json.RawMessage
-	if !present(raw) || json.Unmarshal(raw, &list) != nil {
-		return "", true
+	if d.size += len(raw); d.size > maxReasoning {
+		return "", false
 	}
-	d.size += len(raw)
-	for _, keys := range list {
+	entries, ok := elements(raw, maxParts)
+	var all strings.Builder
+	for _, e := range entries {
+		if e[0] != '{' {
+			continue
+		}
+		keys, fits := fields(e)
+		if !fits {
+			return "", false
+		}
 		piece, summary := text(keys["text"]), text(keys["summary"])
-		shown += piece + summary
+		all.WriteString(piece)
+		all.WriteString(summary)
 		item := d.last()
 		if item == nil || !item.goesOn(keys) {
+			if len(d.items) == maxDetails {
+				return "", false
+			}
 			item = &detail{keys: map[string]json.RawMessage{}}
 			d.items = append(d.items, item)
 		}
 		item.text = append(item.text, piece...)
 		item.summary = append(item.summary, summary...)
-		for k, v := range keys {
-			if old, known := item.keys[k]; !known || present(v) && string(v) != string(old) {
-				item.keys[k] = v
-			}
-		}
+		item.merge(keys)
 	}
-	return shown, len(d.items) <= maxDetails
+	return all.String(), ok
+}
+
+// merge takes the keys of a piece. A key keeps its last value that is not null.
+func (i *detail) merge(keys map[string]json.RawMessage) {
+	for k, v := range keys {
+		old, known := i.keys[k]
+		if known && (!present(v) || string(v) == string(old)) || !known && len(i.keys) == maxKeys {
+			continue
+		}
+		i.keys[k] = kept(v)
+	}
 }
 
 func (d *details) last() *detail {

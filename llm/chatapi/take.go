@@ -44,11 +44,13 @@ func (t *turn) take(ev sse.Event) error {
 
 // garbage reports data that is no chunk. Google sends errors as a list.
 func (t *turn) garbage(data []byte) error {
-	var list []struct {
+	var one struct {
 		Error json.RawMessage `json:"error"`
 	}
-	if json.Unmarshal(data, &list) == nil && len(list) > 0 && faulty(list[0].Error) {
-		return t.client.server.InBand(list[0].Error)
+	if json.Valid(data) {
+		if errs, _ := elements(data, 1); len(errs) > 0 && json.Unmarshal(errs[0], &one) == nil && faulty(one.Error) {
+			return t.client.server.InBand(one.Error)
+		}
 	}
 	excerpt := []rune(t.client.server.Clean(string(data[:min(len(data), maxPage)])))
 	return t.fail("sent something in its stream that is not valid: " + string(excerpt[:min(len(excerpt), 100)]))
@@ -111,31 +113,37 @@ func (t *turn) finish(reason string) {
 // message takes a delta, or a whole message: reasoning first, then text, then
 // calls, the order in which a model makes them.
 func (t *turn) message(d *delta) error {
-	thought, visible, parts := content(d.Content)
-	if parts {
+	p, fits := content(d.Content)
+	if !fits {
+		return t.tooMuch(errParts)
+	}
+	if p.thinking {
 		t.answer.thinking = true
 	}
 	field, s := d.reasoning()
 	if s == "" {
-		s = thought
+		s = string(p.reasoning)
 	}
 	shown, fits := t.answer.details.add(d.ReasoningDetails)
 	if s == "" && field == "" {
 		field, s = "", shown
 	}
 	if present(d.ExtraContent) {
-		t.answer.extra = d.ExtraContent
+		t.answer.extra = kept(d.ExtraContent)
 	}
 	if err := t.answer.checkReasoning(); err != nil || !fits {
 		return t.tooMuch(errReasoning)
+	}
+	if err := t.parent.Err(); err != nil {
+		return err // one chunk may be work for a second
 	}
 	if s != "" {
 		if err := t.showReasoning(field, []byte(s)); err != nil {
 			return err
 		}
 	}
-	if visible += text(d.Refusal); visible != "" {
-		if err := t.showText([]byte(visible)); err != nil {
+	if visible := append(p.text, text(d.Refusal)...); len(visible) > 0 {
+		if err := t.showText(visible); err != nil {
 			return err
 		}
 	}
@@ -145,8 +153,14 @@ func (t *turn) message(d *delta) error {
 // calls hands fragments to the assembly. What is no object at all is skipped:
 // a call without a name could not run anyway.
 func (t *turn) calls(d *delta) error {
-	list := d.fragments()
+	list, ok := d.fragments()
+	if !ok {
+		return t.tooMuch(errCalls)
+	}
 	for i, raw := range list {
+		if err := t.parent.Err(); err != nil {
+			return err
+		}
 		f, ok := readFragment(raw)
 		if !ok {
 			continue

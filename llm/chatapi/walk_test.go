@@ -86,14 +86,15 @@ func decoded(data []byte) (s string, ok bool) {
 		return "", false
 	}
 	d := ch.Delta
-	if len(d.fragments()) > 0 || present(d.ReasoningDetails) || present(d.ExtraContent) || text(d.Refusal) != "" {
+	if calls, _ := d.fragments(); len(calls) > 0 || present(d.ReasoningDetails) || present(d.ExtraContent) || text(d.Refusal) != "" {
 		return "", false
 	}
-	_, visible, parts := content(d.Content)
+	p, _ := content(d.Content)
+	visible := string(p.text)
 	if _, r := d.reasoning(); r != "" {
 		visible += "[" + r + "]"
 	}
-	return visible, !parts
+	return visible, !p.thinking
 }
 
 func FuzzDelta(f *testing.F) {
