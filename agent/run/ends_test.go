@@ -1,0 +1,243 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"alisio/agent/perm"
+	"alisio/agent/session"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// C029. Symptom: an in-band error after text becomes a success with half an
+// answer. Right: the upstream message; the text is kept apart, marked.
+func TestC029BrokenStreamKeepsTheTextMarked(t *testing.T) {
+	p := &fake{answers: []answerFunc{breaks("Hel", llm.Errorf(llm.CauseServer, "capacity")), says("Hello")}}
+	b := newBench(t, p, perm.Policy{}, nil)
+	out := b.run(context.Background(), "hi")
+	if out.Status != Failed || out.Code != llm.CauseServer || out.Err.Message != "capacity" {
+		t.Errorf("got %+v", out)
+	}
+	h := b.history()
+	if last := h[len(h)-1]; last.Text != "Hel" || !last.Interrupted {
+		t.Errorf("kept: %+v", last)
+	}
+	if out := b.run(context.Background(), "again"); out.Text != "Hello" {
+		t.Errorf("the next prompt: %+v", out)
+	}
+}
+
+// C050. Symptom: calls of a broken stream stay without results, and the error
+// is empty. Trigger: the connection ends right after the last call's delta.
+func TestC050CallsOfABrokenStreamAreNotKept(t *testing.T) {
+	ran := 0
+	look := newToy("look", plug.EffectRead, func(context.Context, *plug.Call) (plug.Result, error) {
+		ran++
+		return plug.Text("seen"), nil
+	})
+	cut := func(_ context.Context, _ llm.Request, yield func(llm.Event, error) bool) {
+		if yield(llm.Event{Kind: llm.Activity}, nil) {
+			yield(llm.Event{}, llm.Errorf(llm.CauseStream, "read stream: connection reset by peer"))
+		}
+	}
+	p := &fake{answers: []answerFunc{cut, says("fine")}}
+	b := newBench(t, p, perm.Policy{}, nil, look)
+	out := b.run(context.Background(), "hi")
+	if out.Status != Failed || out.Err.Message == "" || ran != 0 {
+		t.Errorf("got %+v, %d calls ran", out, ran)
+	}
+	if out := b.run(context.Background(), "again"); out.Status != Completed {
+		t.Errorf("the next prompt: %+v", out)
+	}
+	for _, m := range b.history() {
+		if len(m.Calls) > 0 {
+			t.Errorf("kept: %+v", m)
+		}
+	}
+}
+
+// C053 and C054. Symptom: a router renames the finish reason, and a cut write
+// overwrites a file. Right: what is cut is never closed by guesswork and run.
+func TestC053CutArgumentsAreNeverRun(t *testing.T) {
+	for name, truncated := range map[string]bool{"renamed finish reason": false, "length": true} {
+		t.Run(name, func(t *testing.T) {
+			ran := 0
+			write := newToy("change", plug.EffectWrite, func(context.Context, *plug.Call) (plug.Result, error) {
+				ran++
+				return plug.Text("changed"), nil
+			})
+			p := &fake{answers: []answerFunc{message(llm.Message{
+				Text: "I write it.", Truncated: truncated,
+				Calls: []llm.ToolCall{call("1", "change", `{"n":1,"content":"xx`)},
+			})}}
+			b := newBench(t, p, all, nil, write)
+			out := b.run(context.Background(), "go")
+			if out.Status != Failed || out.Code != llm.CauseOutputTruncated || ran != 0 {
+				t.Errorf("got %+v, ran %d", out, ran)
+			}
+			h := b.history()
+			if last := h[len(h)-1]; last.Text != "I write it." || len(last.Calls) != 0 {
+				t.Errorf("kept: %+v", last)
+			}
+		})
+	}
+}
+
+func TestCompleteCallsOfACutAnswerRun(t *testing.T) {
+	ran := 0
+	look := newToy("look", plug.EffectRead, func(context.Context, *plug.Call) (plug.Result, error) {
+		ran++
+		return plug.Text("seen"), nil
+	})
+	p := &fake{answers: []answerFunc{
+		message(llm.Message{Truncated: true, Calls: []llm.ToolCall{call("1", "look", `{"n":1}`), call("2", "look", `{"n":`)}}),
+		says("done"),
+	}}
+	b := newBench(t, p, perm.Policy{}, nil, look)
+	if out := b.run(context.Background(), "go"); out.Status != Completed || ran != 1 {
+		t.Errorf("got %+v, ran %d", out, ran)
+	}
+}
+
+// C014, C015. An answer without text and calls is never a finished turn.
+func TestC014EmptyAnswersFail(t *testing.T) {
+	reasoning := func(_ context.Context, _ llm.Request, yield func(llm.Event, error) bool) {
+		if yield(llm.Event{Kind: llm.ReasoningDelta, Text: "hm"}, nil) {
+			yield(llm.Event{Kind: llm.Completed, Message: &llm.Message{}}, nil)
+		}
+	}
+	ends := func(context.Context, llm.Request, func(llm.Event, error) bool) {}
+	for name, c := range map[string]struct {
+		answer answerFunc
+		code   llm.Cause
+		text   string
+	}{
+		"nothing":         {message(llm.Message{}), llm.CauseStream, "returned nothing"},
+		"C015 reasoning":  {reasoning, llm.CauseStream, "without any visible output"},
+		"cut before text": {message(llm.Message{Truncated: true}), llm.CauseOutputTruncated, "before it said anything"},
+		"no end mark":     {ends, llm.CauseStream, "without an end mark"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, &fake{answers: []answerFunc{c.answer}}, perm.Policy{}, nil)
+			out := b.run(context.Background(), "hi")
+			if out.Status != Failed || out.Code != c.code || !strings.Contains(out.Err.Message, c.text) {
+				t.Errorf("got %+v", out)
+			}
+		})
+	}
+}
+
+func TestTruncatedTextCompletesWithAMark(t *testing.T) {
+	b := newBench(t, &fake{answers: []answerFunc{message(llm.Message{Text: "half", Truncated: true})}}, perm.Policy{}, nil)
+	out := b.run(context.Background(), "hi")
+	if out.Status != Completed || out.Text != "half" {
+		t.Errorf("got %+v", out)
+	}
+	want := plug.ResponseTruncated{Turn: 1, MaxOutputTokens: 16384, Source: plug.SourceDefault}
+	if got := b.events[len(b.events)-2].Data; got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if end := b.events[len(b.events)-1].Data.(plug.RunCompleted); !end.Truncated {
+		t.Errorf("got %+v", end)
+	}
+}
+
+func TestPanickingProvider(t *testing.T) {
+	p := &fake{answers: []answerFunc{func(context.Context, llm.Request, func(llm.Event, error) bool) { panic("oh") }}}
+	b := newBench(t, p, perm.Policy{}, nil)
+	if out := b.run(context.Background(), "hi"); out.Code != llm.CauseInternal || !strings.Contains(out.Err.Message, "panic: oh") {
+		t.Errorf("got %+v", out)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	t.Run("in mid-stream", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		p := &fake{answers: []answerFunc{func(ctx context.Context, _ llm.Request, yield func(llm.Event, error) bool) {
+			yield(llm.Event{Kind: llm.TextDelta, Text: "I was say"}, nil)
+			cancel()
+			yield(llm.Event{}, ctx.Err())
+		}}}
+		b := newBench(t, p, perm.Policy{}, nil)
+		out := b.run(ctx, "hi")
+		h := b.history()
+		if last := h[len(h)-1]; out.Status != Cancelled || last.Text != "I was say" || !last.Interrupted {
+			t.Errorf("got %+v, kept %+v", out, last)
+		}
+	})
+	t.Run("in a tool", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		wait := newToy("wait", plug.EffectProcess, func(ctx context.Context, _ *plug.Call) (plug.Result, error) {
+			cancel()
+			<-ctx.Done()
+			return plug.Result{}, ctx.Err()
+		})
+		p := &fake{answers: []answerFunc{says("", call("1", "wait", `{}`), call("2", "wait", `{"n":1}`))}}
+		b := newBench(t, p, all, nil, wait)
+		out := b.run(ctx, "hi")
+		got := b.results()
+		if out.Status != Cancelled || len(got) != 2 || !strings.Contains(got[0], "while this call was running") || !strings.Contains(got[1], "not run") {
+			t.Errorf("got %+v, results %q", out, got)
+		}
+	})
+	t.Run("before the start", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		b := newBench(t, &fake{answers: []answerFunc{breaks("", context.Canceled)}}, perm.Policy{}, nil)
+		if out := b.run(ctx, "hi"); out.Status != Cancelled {
+			t.Errorf("got %+v", out)
+		}
+	})
+}
+
+// failing is a store that breaks at the n-th write.
+type failing struct {
+	*session.Memory
+	left int
+}
+
+func (f *failing) AddEvent(ctx context.Context, e plug.Event) (int64, error) {
+	if f.left--; f.left < 0 {
+		return 0, errors.New("disk is full")
+	}
+	return f.Memory.AddEvent(ctx, e)
+}
+
+func TestABrokenStoreEndsTheRunBeforeTheNextEffect(t *testing.T) {
+	for left := range 6 {
+		ran := 0
+		write := newToy("change", plug.EffectWrite, func(context.Context, *plug.Call) (plug.Result, error) {
+			ran++
+			return plug.Text("changed"), nil
+		})
+		p := &fake{answers: []answerFunc{says("", call("", "change", `{}`))}}
+		b := newBench(t, p, all, nil, write)
+		b.o.Store = &failing{Memory: b.store, left: left}
+		out, err := Do(context.Background(), b.o, Input{SessionID: "s", Prompt: "go"})
+		if err != nil || out.Status != Failed || out.Code != llm.CauseStore || !strings.Contains(out.Err.Message, "disk is full") {
+			t.Errorf("left %d: got %+v, %v", left, out, err)
+		}
+		// Events before the first execution: run_started, turn_completed,
+		// tool_started, approval_resolved.
+		if want := max(0, left-3); ran > max(want, 0) {
+			t.Errorf("left %d: the tool ran %d times", left, ran)
+		}
+	}
+}
+
+func TestInterruptedHistoryIsMended(t *testing.T) {
+	b := newBench(t, &fake{answers: []answerFunc{says("fine")}}, perm.Policy{}, nil)
+	b.store.Append(context.Background(), "s",
+		llm.Message{Role: llm.RoleUser, Text: "go"},
+		llm.Message{Role: llm.RoleAssistant, Calls: []llm.ToolCall{call("1", "look", `{}`), call("2", "look", `{}`)}},
+		llm.Message{Role: llm.RoleTool, CallID: "1", Parts: []llm.Part{{Type: llm.PartText, Text: "seen"}}})
+	if out := b.run(context.Background(), "again"); out.Status != Completed {
+		t.Errorf("got %+v", out)
+	}
+	if got := b.results(); len(got) != 2 || !strings.Contains(got[1], "interrupted") {
+		t.Errorf("got %q", got)
+	}
+}
