@@ -61,7 +61,7 @@ func expected(s *string) (string, error) {
 		return "", nil
 	}
 	if b, err := hex.DecodeString(h); err != nil || len(b) != sha256.Size {
-		return "", errors.New("expectedHash is no SHA-256: give the 64 hex digits that read_file shows after sha256:")
+		return "", errors.New("expectedHash is no SHA-256: give the 64 hex digits that read_file shows as sha256")
 	}
 	return h, nil
 }
