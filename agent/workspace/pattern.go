@@ -9,6 +9,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -22,6 +23,10 @@ type pattern struct {
 	cost int // instructions of the expression: a byte takes so many steps at most
 	// lits: every line that matches contains one; empty: any line may match.
 	lits []literal
+	// starts: every match begins with one of these, and here finds one that
+	// begins where it is asked; empty: that is not known.
+	starts []string
+	here   *regexp.Regexp
 	// exact: a line that contains the literal matches, the expression is not asked.
 	exact bool
 	// fold: the literals are lower case and are looked for in lower-cased text.
@@ -76,15 +81,48 @@ func (p *pattern) compile(expr string) error {
 	if p.cost = len(prog.Inst); p.cost > maxProgram {
 		return errors.New("repeats too much")
 	}
-	p.re, err = regexp.Compile(expr)
+	if p.re, err = regexp.Compile(expr); err != nil {
+		return err
+	}
 	p.prefilter(tree)
+	p.starts = startsOf(tree)
+	p.here, err = regexp.Compile("^(?:" + expr + ")")
 	return err
+}
+
+// maxStarts is how many strings are worth looking for one after another.
+const maxStarts = 4
+
+// startsOf returns the strings that every match begins with. None where a match
+// depends on what stands before it, which is cut off then, or on case, and where
+// a string could begin inside of a character.
+func startsOf(tree *syntax.Regexp) []string {
+	looksBack := func(re *syntax.Regexp) bool {
+		switch re.Op {
+		case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+			return true
+		}
+		return re.Flags&syntax.FoldCase != 0
+	}
+	if tree.Op != syntax.OpConcat || anywhere(tree, looksBack) {
+		return nil
+	}
+	s := shapeOf(tree.Sub[0], false)
+	inside := func(l string) bool { return l == "" || l[0] >= utf8.RuneSelf }
+	if !s.whole || len(s.lits) > maxStarts || slices.ContainsFunc(s.lits, inside) {
+		return nil
+	}
+	return s.lits
+}
+
+// anywhere tells whether a part of an expression is as asked.
+func anywhere(re *syntax.Regexp, asked func(*syntax.Regexp) bool) bool {
+	return asked(re) || slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return anywhere(sub, asked) })
 }
 
 // has tells whether a literal of an expression is as asked.
 func has(re *syntax.Regexp, asked func(*syntax.Regexp) bool) bool {
-	return re.Op == syntax.OpLiteral && asked(re) ||
-		slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return has(sub, asked) })
+	return anywhere(re, func(re *syntax.Regexp) bool { return re.Op == syntax.OpLiteral && asked(re) })
 }
 
 // prefilter finds out what lines that match contain.

@@ -27,7 +27,7 @@ func (s *scanner) find(line []byte) []int {
 		}
 	}
 	if work <= maxWork {
-		return s.p.re.FindIndex(line)
+		return s.p.findIn(line)
 	}
 	// Slower, but it can be ended.
 	r := &lineReader{s: s}
@@ -37,6 +37,33 @@ func (s *scanner) find(line []byte) []int {
 		return nil // what matches the first part need not match the line
 	}
 	return loc
+}
+
+// findIn finds the expression in a line. Where it is known what a match begins
+// with, only these places are tried; with many of them one search from the front
+// is less work.
+func (p *pattern) findIn(line []byte) []int {
+	const tries = 4
+	from := 0
+	for range tries {
+		if len(p.starts) == 0 {
+			break
+		}
+		at := len(line)
+		for _, start := range p.starts {
+			if i := bytes.Index(line[from:], []byte(start)); i >= 0 {
+				at = min(at, from+i)
+			}
+		}
+		if at == len(line) {
+			return nil
+		}
+		if loc := p.here.FindIndex(line[at:]); loc != nil {
+			return []int{at, at + loc[1]}
+		}
+		from = at + 1
+	}
+	return p.re.FindIndex(line)
 }
 
 // lineReader is a line that ends early when done is closed.

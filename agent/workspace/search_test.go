@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -457,6 +458,30 @@ func TestLower(t *testing.T) {
 	}
 }
 
+// Trying only the places where a match can begin finds what a search from the
+// front finds.
+func TestFindInIsTheExpression(t *testing.T) {
+	known := 0
+	for _, expr := range []string{`(quo|lex)\w+Client`, `const.*Handler`, `ab*c`, `(a|ab)(c|bcd)`, `ab$`, `\bab`, `^ab`, `a|b`, `é.`, `(?i)ab.`, `[ab]c+`, `(ab)+c?`, `ab\B.`} {
+		p, err := compilePattern(expr, false, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.starts) > 0 {
+			known++
+		}
+		for _, line := range []string{"", "ab", "xab", "abcd", "a ab abc abcd ababab", "quox lexClient", "lexaClient quobClient", "const x Handler Handler",
+			"quo quo quo quo quo quo quoxClient", "\xffab\xc3c", "\xe9ab", "éab é.", "aab bab bcc", "ac bc"} {
+			if got, want := p.findIn([]byte(line)), p.re.FindIndex([]byte(line)); !slices.Equal(got, want) {
+				t.Errorf("%s in %q: got %v, want %v", expr, line, got, want)
+			}
+		}
+	}
+	if known < 5 {
+		t.Errorf("of %d expressions it is known what they begin with", known)
+	}
+}
+
 func FuzzPattern(f *testing.F) {
 	f.Add("a(b|c)+d", "abcd\nxabd", true)
 	f.Add(`(?i)k[\x00-\x{10ffff}]{3}`, "K\u212a", false)
@@ -472,6 +497,9 @@ func FuzzPattern(f *testing.F) {
 		s.emit = func(Match) bool { found = true; return true }
 		s.buf = []byte(line)
 		s.search(&piece{text: []byte(line), upto: len(line), line: 1})
+		if got, want := p.findIn([]byte(line)), p.re.FindIndex([]byte(line)); !slices.Equal(got, want) {
+			t.Fatalf("%q in %q: got %v, want %v", expr, line, got, want)
+		}
 		if want := line != "" && p.re.MatchString(strings.TrimSuffix(line, "\r")); found != want {
 			t.Fatalf("%q on %q: %v, the expression says %v (literals %q)", expr, line, found, want, p.lits)
 		}
