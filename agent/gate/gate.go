@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"alisio/agent/clock"
@@ -85,6 +86,7 @@ type Verdict struct {
 // Decide decides on a plan. The error is that of ctx or of the asker; a no is
 // no error.
 func (g *Gate) Decide(ctx context.Context, r Request) (Verdict, error) {
+	r.Plan.Effect = effect(r.Plan)
 	d, err := g.directories(ctx, r)
 	if err != nil || d.Opened || d.Reason != "" {
 		return d, err
@@ -113,6 +115,23 @@ func (g *Gate) Decide(ctx context.Context, r Request) (Verdict, error) {
 		g.grant(r.Plan.Key)
 	}
 	return verdict(err == nil && a.Decision != plug.Deny, reason(a, q)), err
+}
+
+// effect is what a plan does by what stands in it, whatever it calls itself: a
+// plan that writes a path is no read, one that runs a program is no write, one
+// that contacts a host is external.
+func effect(p plug.Plan) plug.Effect {
+	quiet := p.Effect == plug.EffectRead || p.Effect == plug.EffectInternal
+	writes := slices.ContainsFunc(p.Paths, func(path plug.PlanPath) bool { return path.Access != plug.AccessRead })
+	switch {
+	case len(p.Hosts) > 0:
+		return plug.EffectExternal
+	case (len(p.Argv) > 0 || p.Shell != "") && (quiet || p.Effect == plug.EffectWrite):
+		return plug.EffectProcess
+	case writes && quiet:
+		return plug.EffectWrite
+	}
+	return p.Effect
 }
 
 func verdict(allowed bool, reason string) Verdict {
@@ -173,7 +192,7 @@ func planPaths(p plug.Plan) []plug.PlanPath {
 // one. What can not be resolved counts as protected.
 func (g *Gate) protected(p plug.Plan) string {
 	for _, path := range p.Paths {
-		if path.Access != plug.AccessWrite {
+		if path.Access == plug.AccessRead {
 			continue
 		}
 		t, err := g.files.Resolve(path.Path)

@@ -128,6 +128,28 @@ func TestHeadless(t *testing.T) {
 	}
 }
 
+// What a plan does decides, not what it calls itself.
+func TestAPlanCanNotUnderstateItself(t *testing.T) {
+	r := newRig(t, perm.Policy{}, nil)
+	file := filepath.Join(r.root, "a")
+	for _, c := range []struct {
+		plan plug.Plan
+		want string
+	}{
+		{plug.Plan{Effect: plug.EffectRead, Paths: []plug.PlanPath{{Path: file, Access: plug.AccessWrite}}}, "--allow-write"},
+		{plug.Plan{Effect: plug.EffectInternal, Paths: []plug.PlanPath{{Path: file}}}, "--allow-write"},
+		{plug.Plan{Effect: plug.EffectRead, Shell: "true"}, "--allow-process"},
+		{plug.Plan{Effect: plug.EffectWrite, Argv: []string{"true"}}, "--allow-process"},
+		{plug.Plan{Effect: plug.EffectRead, Hosts: []string{"example.com"}}, "--allow-external"},
+		{plug.Plan{Effect: plug.EffectProcess, Hosts: []string{"example.com"}, Argv: []string{"true"}}, "--allow-external"},
+	} {
+		v, seen := r.decide(t, c.plan)
+		if v.Allowed || !strings.Contains(v.Reason, c.want) || len(seen) != 1 {
+			t.Errorf("%+v: got %+v, %v", c.plan, v, seen)
+		}
+	}
+}
+
 func TestOutsideIsDeniedInEveryMode(t *testing.T) {
 	for _, policy := range []perm.Policy{{}, {Mode: perm.ModeFull, AllowWrite: true, AllowProcess: true, AllowExternal: true}} {
 		r := newRig(t, policy, nil)
