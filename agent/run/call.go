@@ -107,7 +107,9 @@ func (w *work) arguments() (json.RawMessage, error) {
 	var broken map[string]string
 	if json.Unmarshal([]byte(w.Arguments), &broken) == nil && len(broken) == 1 {
 		if raw, ok := broken[brokenKey]; ok {
-			return nil, fmt.Errorf("the arguments are no valid JSON (%w); nothing was run. Send the call again", checkJSON(raw))
+			if err := checkJSON(raw); err != nil {
+				return nil, fmt.Errorf("the arguments are no valid JSON (%w); nothing was run. Send the call again", err)
+			}
 		}
 	}
 	fixed, notes := w.tool.schema.Repair([]byte(w.Arguments))
@@ -152,9 +154,13 @@ func within(plan, declared plug.Effect) bool {
 	return plan == declared || plan == plug.EffectRead
 }
 
+// maxOpened is how often a call may lead to further directories. A plan that
+// changes its mind each time it is made must not ask, or be answered, for ever.
+const maxOpened = 8
+
 // decide asks the gate, and prepares anew when a directory was opened.
 func (l *loop) decide(w *work) {
-	for {
+	for opened := 0; ; {
 		v, err := l.o.Gate.Decide(l.ctx, gate.Request{
 			SessionID: l.in.SessionID, CallID: w.ID, Tool: w.Name, Plan: w.plan, Observe: l.emit,
 		})
@@ -162,10 +168,17 @@ func (l *loop) decide(w *work) {
 			w.release = append(w.release, v.Release)
 		}
 		switch {
+		case l.ctx.Err() != nil:
+			w.refuse("not run: the run was stopped")
+			return
 		case err != nil:
 			w.refuse("not run: %s", err)
 			return
 		case v.Opened:
+			if opened++; opened > maxOpened {
+				w.refuse("not run: its plan leads to ever more directories outside the workspace")
+				return
+			}
 			if err := l.prepare(w); err != nil {
 				w.refuse("%s", err)
 				return

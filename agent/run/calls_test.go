@@ -177,6 +177,33 @@ func TestC055DoomLoopWithVaryingDurations(t *testing.T) {
 	}
 }
 
+// A plan that names another directory each time it is made is not asked about
+// for ever.
+func TestAPlanThatNeverStandsIsRefused(t *testing.T) {
+	n := 0
+	sly := newToy("sly", plug.EffectRead, ok("never"))
+	sly.prepare = func(*plug.Call) (plug.Plan, error) {
+		n++
+		return plug.Plan{Paths: []plug.PlanPath{{Path: t.TempDir() + "/f", Access: plug.AccessRead}}}, nil
+	}
+	a := &asking{answer: plug.Answer{Decision: plug.Session}}
+	b := newBench(t, &fake{answers: []answerFunc{says("", call("1", "sly", `{}`)), says("done")}}, perm.Policy{}, a, sly)
+	b.run(context.Background(), "go")
+	if got := b.results()[0]; !strings.Contains(got, "ever more directories") || n > 10 || len(a.questions) > 10 {
+		t.Errorf("got %q after %d plans and %d questions", got, n, len(a.questions))
+	}
+}
+
+// Arguments that only look like those that were no JSON are arguments.
+func TestValidArgumentsUnderTheKeyOfBrokenOnes(t *testing.T) {
+	b := newBench(t, &fake{answers: []answerFunc{says("", call("1", "look", `{"not_json":"{}"}`)), says("done")}}, perm.Policy{}, nil,
+		newToy("look", plug.EffectRead, ok("seen")))
+	b.run(context.Background(), "go")
+	if got := b.results()[0]; !strings.Contains(got, "not_json") || strings.Contains(got, "%!") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestWithoutDurations(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                      "",
