@@ -54,6 +54,11 @@ type Message struct {
 	Parts []Part
 	// IsError marks a tool message that reports a failure.
 	IsError bool
+
+	// Stored is the JSON that the message was read from, if that holds fields
+	// which this program does not know: they are kept when the message is
+	// stored again. Nothing of it goes to a model.
+	Stored json.RawMessage
 }
 
 // PlainText returns the text projection of a message: its text, or the text

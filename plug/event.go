@@ -142,6 +142,35 @@ func DecodeEvent(line []byte) (Event, error) {
 	return e, nil
 }
 
+// Unknown is a stored event of a type, or in a form, that this program does not
+// know: another version wrote it.
+type Unknown struct {
+	Type EventType
+	// Body is the payload's JSON.
+	Body json.RawMessage
+}
+
+// EventType implements Payload.
+func (u Unknown) EventType() EventType { return u.Type }
+
+// MarshalJSON gives the payload back as it was.
+func (u Unknown) MarshalJSON() ([]byte, error) {
+	if !json.Valid(u.Body) {
+		return []byte("{}"), nil
+	}
+	return u.Body, nil
+}
+
+// StoredPayload reads the payload of a stored event. What is not exactly in a
+// form that this program writes comes as Unknown, whole.
+func StoredPayload(t EventType, body []byte) Payload {
+	p, err := decodePayload(t, body)
+	if err != nil {
+		return Unknown{Type: t, Body: body}
+	}
+	return p
+}
+
 func decodePayload(t EventType, data []byte) (Payload, error) {
 	switch t {
 	case TypeRunStarted:

@@ -230,7 +230,7 @@ func TestABrokenStoreEndsTheRunBeforeTheNextEffect(t *testing.T) {
 
 func TestInterruptedHistoryIsMended(t *testing.T) {
 	b := newBench(t, &fake{answers: []answerFunc{says("fine")}}, perm.Policy{}, nil)
-	b.store.Append(context.Background(), "s",
+	b.store.Append(context.Background(), "s", "",
 		llm.Message{Role: llm.RoleUser, Text: "go"},
 		llm.Message{Role: llm.RoleAssistant, Calls: []llm.ToolCall{call("1", "look", `{}`), call("2", "look", `{}`)}},
 		llm.Message{Role: llm.RoleTool, CallID: "1", Parts: []llm.Part{{Type: llm.PartText, Text: "seen"}}})

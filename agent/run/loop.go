@@ -127,7 +127,7 @@ func (l *loop) append(messages ...llm.Message) error {
 		return nil
 	}
 	// What is known is kept, also when the person has just cancelled.
-	if err := l.o.Store.Append(context.WithoutCancel(l.ctx), l.in.SessionID, messages...); err != nil {
+	if err := l.o.Store.Append(context.WithoutCancel(l.ctx), l.in.SessionID, l.in.RunID, messages...); err != nil {
 		return l.breakStore(fmt.Errorf("store messages: %w", err))
 	}
 	l.messages = append(l.messages, messages...)

@@ -10,10 +10,12 @@ import (
 	"alisio/plug"
 )
 
-// Memory is a Store that lives as long as the process.
+// Memory is a Store that lives as long as the process. It has none of the
+// optional methods: the engine works with it, unjournalled.
 type Memory struct {
 	mu       sync.Mutex
 	sessions map[string]*memorySession
+	locks    map[string]bool
 	events   int64
 }
 
@@ -21,11 +23,12 @@ type memorySession struct {
 	head     Session
 	messages []llm.Message
 	events   []plug.Event
+	calls    map[string]Call
 }
 
 // NewMemory makes an empty store.
 func NewMemory() *Memory {
-	return &Memory{sessions: make(map[string]*memorySession)}
+	return &Memory{sessions: make(map[string]*memorySession), locks: make(map[string]bool)}
 }
 
 // Create implements Store.
@@ -35,7 +38,7 @@ func (m *Memory) Create(_ context.Context, s Session) error {
 	if _, ok := m.sessions[s.ID]; ok {
 		return fmt.Errorf("create session %s: %w", s.ID, ErrExists)
 	}
-	m.sessions[s.ID] = &memorySession{head: s}
+	m.sessions[s.ID] = &memorySession{head: s, calls: make(map[string]Call)}
 	return nil
 }
 
@@ -51,7 +54,7 @@ func (m *Memory) Session(_ context.Context, id string) (Session, error) {
 }
 
 // Append implements Store.
-func (m *Memory) Append(_ context.Context, id string, messages ...llm.Message) error {
+func (m *Memory) Append(_ context.Context, id, _ string, messages ...llm.Message) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, err := m.find(id)
@@ -77,6 +80,10 @@ func (m *Memory) Messages(_ context.Context, id string) ([]llm.Message, error) {
 func (m *Memory) AddEvent(_ context.Context, e plug.Event) (int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return m.addEvent(e)
+}
+
+func (m *Memory) addEvent(e plug.Event) (int64, error) {
 	s, err := m.find(e.SessionID)
 	if err != nil {
 		return 0, err
@@ -100,6 +107,70 @@ func (m *Memory) Events(_ context.Context, id string) ([]plug.Event, error) {
 		return nil, err
 	}
 	return slices.Clone(s.events), nil
+}
+
+// BeginCall implements Store.
+func (m *Memory) BeginCall(_ context.Context, c Call) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, err := m.find(c.Session)
+	if err != nil {
+		return err
+	}
+	if _, ok := s.calls[c.ID]; ok {
+		return fmt.Errorf("begin call %s: the journal holds it already", c.ID)
+	}
+	c.Done, c.Result = false, plug.Result{}
+	s.calls[c.ID] = c
+	return nil
+}
+
+// EndCall implements Store.
+func (m *Memory) EndCall(_ context.Context, c Call, e plug.Event) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, err := m.find(c.Session)
+	if err != nil {
+		return 0, err
+	}
+	if began, ok := s.calls[c.ID]; ok {
+		c.Started = began.Started
+	}
+	c.Done = true
+	s.calls[c.ID] = c
+	return m.addEvent(e)
+}
+
+// Calls implements Store.
+func (m *Memory) Calls(_ context.Context, id string, callIDs ...string) ([]Call, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, err := m.find(id)
+	if err != nil {
+		return nil, err
+	}
+	var calls []Call
+	for _, c := range callIDs {
+		if row, ok := s.calls[c]; ok {
+			calls = append(calls, row)
+		}
+	}
+	return calls, nil
+}
+
+// Lock implements Store.
+func (m *Memory) Lock(_ context.Context, id string) (func(), error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.locks[id] {
+		return nil, &BusyError{Session: id}
+	}
+	m.locks[id] = true
+	return sync.OnceFunc(func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.locks, id)
+	}), nil
 }
 
 // Close implements Store.

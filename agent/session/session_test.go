@@ -21,7 +21,7 @@ func suite(t *testing.T, open func(t *testing.T) Store) {
 		_, err2 := s.Messages(ctx, "none")
 		_, err3 := s.AddEvent(ctx, plug.Event{SessionID: "none", Data: plug.RunStarted{}})
 		_, err4 := s.Events(ctx, "none")
-		err5 := s.Append(ctx, "none", llm.Message{Role: llm.RoleUser})
+		err5 := s.Append(ctx, "none", "", llm.Message{Role: llm.RoleUser})
 		for i, err := range []error{err, err2, err3, err4, err5} {
 			if !errors.Is(err, ErrNotFound) {
 				t.Errorf("call %d: got %v, want ErrNotFound", i, err)
@@ -45,10 +45,10 @@ func suite(t *testing.T, open func(t *testing.T) Store) {
 	t.Run("messages keep their order and are the caller's", func(t *testing.T) {
 		s := open(t)
 		s.Create(ctx, Session{ID: "a"})
-		s.Append(ctx, "a", llm.Message{Role: llm.RoleUser, Text: "1"}, llm.Message{Role: llm.RoleAssistant, Text: "2"})
+		s.Append(ctx, "a", "", llm.Message{Role: llm.RoleUser, Text: "1"}, llm.Message{Role: llm.RoleAssistant, Text: "2"})
 		first, _ := s.Messages(ctx, "a")
 		first[0].Text = "changed"
-		s.Append(ctx, "a", llm.Message{Role: llm.RoleUser, Text: "3"})
+		s.Append(ctx, "a", "", llm.Message{Role: llm.RoleUser, Text: "3"})
 		got, err := s.Messages(ctx, "a")
 		if err != nil || len(got) != 3 || got[0].Text != "1" || got[2].Text != "3" {
 			t.Errorf("got %+v %v", got, err)
