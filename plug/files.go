@@ -26,6 +26,11 @@ type Files struct {
 	// Search calls onMatch for each matching line, in the order of paths and
 	// lines, until it returns false.
 	Search func(ctx context.Context, q SearchQuery, onMatch func(Match) bool) (SearchStats, error)
+	// Blob opens a stored blob that this session refers to, such as a result
+	// that was too long to be sent whole. hash is its SHA-256 in lower-case hex.
+	// A blob is no file of the workspace: it has no path, and it can only be
+	// read. Nil: there is no store.
+	Blob func(ctx context.Context, hash string) (File, error)
 }
 
 // Target is what a path means.
