@@ -57,7 +57,9 @@ func TestReadImage(t *testing.T) {
 	}
 }
 
-func TestReadImageRefuses(t *testing.T) {
+// Symptom: an oversized picture is sent and blocks the session. Trigger: more
+// pixels than servers take, and a PNG that was cut.
+func TestC156ReadImageRefuses(t *testing.T) {
 	whole := encodedImage(t, "image/png", 2, 2)
 	for _, c := range []struct{ name, data, want string }{
 		{"nothing", "", "is no PNG, JPEG, GIF or WebP image"},
@@ -85,7 +87,7 @@ func TestReadImageRefuses(t *testing.T) {
 
 // Symptom: an HTML page named .png is attached as an image, and the server's 400
 // repeats for ever. Trigger: `<!DOCTYPE html>` in fake.png.
-func TestImageTypeIsOfTheContent(t *testing.T) {
+func TestC155ImageTypeIsOfTheContent(t *testing.T) {
 	for head, want := range map[string]string{
 		"<!DOCTYPE html>\n": "", "": "", "GIF8": "", "\x89PNG": "", "RIFF\x00\x00\x00\x00WEB": "", "BM6\x00": "",
 		"GIF87a": "image/gif", "GIF89a\x01": "image/gif", "\xff\xd8\xff\xe0": "image/jpeg",

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"alisio/llm"
 )
 
 const (
@@ -27,7 +29,7 @@ const (
 //	file → text → LF copy → places → back to the text → line ends → file
 func edit(old []byte, a editArgs) (change, error) {
 	head := old[:min(len(old), headSize)] // as read_file decides
-	if kind := cmp.Or(imageType(head), binaryKind(head)); kind != "" {
+	if kind := cmp.Or(llm.ImageType(head), binaryKind(head)); kind != "" {
 		return change{}, fmt.Errorf("the file is binary (%s, %s), not text; use a program", kind, bytesText(int64(len(old))))
 	}
 	text, e, lossless := decode(old)

@@ -16,12 +16,7 @@ import (
 	"alisio/plug"
 )
 
-const (
-	defaultLines = 2000
-	// maxImage and maxPixels bound the images that are handed to a model.
-	maxImage  = 5 << 20
-	maxPixels = 8000
-)
+const defaultLines = 2000
 
 // readFile shows a part of a text file with line numbers, or an image. It opens
 // regular files alone, reads no more than it has to, and refuses binary data by
@@ -141,7 +136,7 @@ func (readFile) Execute(ctx context.Context, c *plug.Call, p plug.Plan) (plug.Re
 		return plug.Result{}, fmt.Errorf("read %s: %w", f.Info().Name, err)
 	}
 	head = head[:n]
-	if mime := imageType(head); mime != "" {
+	if mime := llm.ImageType(head); mime != "" {
 		return readImage(ctx, f, mime, note)
 	}
 	if kind := binaryKind(head); kind != "" {
@@ -235,23 +230,20 @@ func (h *fixedHash) Sum(b []byte) []byte         { return append(b, h.sum[:]...)
 // readImage returns an image for the model to look at, or says why it is none.
 func readImage(ctx context.Context, f plug.File, mime, note string) (plug.Result, error) {
 	info := f.Info()
-	if info.Size > maxImage {
+	if info.Size > llm.MaxImageBytes {
 		return plug.Result{}, fmt.Errorf("%s is an image (%s) with %s, more than %s",
-			info.Name, mime, bytesText(info.Size), bytesText(maxImage))
+			info.Name, mime, bytesText(info.Size), bytesText(llm.MaxImageBytes))
 	}
 	data, err := readAll(ctx, f, info.Size)
 	if err != nil {
 		return plug.Result{}, err
 	}
-	w, h, err := imageSize(mime, data)
-	switch {
-	case err != nil:
-		return plug.Result{}, fmt.Errorf("%s begins like an image (%s), but %w", info.Name, mime, err)
-	case w > maxPixels || h > maxPixels || len(data) > maxImage:
-		return plug.Result{}, fmt.Errorf("%s is an image of %d×%d pixels, more than %d a side", info.Name, w, h, maxPixels)
+	a, err := llm.ReadImage(data)
+	if err != nil {
+		return plug.Result{}, fmt.Errorf("%s %w", info.Name, err)
 	}
 	sum := sha256.Sum256(data)
-	r := plug.Text(fmt.Sprintf("%s%s · %s · %d×%d pixels · %s · sha256: %x", note, info.Name, mime, w, h, bytesText(int64(len(data))), sum))
-	r.Parts = append(r.Parts, llm.Part{Type: llm.PartImage, MIMEType: mime, Data: data})
-	return r.WithSummary("%d×%d", w, h), nil
+	r := plug.Text(fmt.Sprintf("%s%s · %s · %d×%d pixels · %s · sha256: %x", note, info.Name, a.MIMEType, a.Width, a.Height, bytesText(int64(len(data))), sum))
+	r.Parts = append(r.Parts, llm.Part{Type: llm.PartImage, MIMEType: a.MIMEType, Data: a.Data})
+	return r.WithSummary("%d×%d", a.Width, a.Height), nil
 }
