@@ -1,0 +1,59 @@
+package db
+
+import "os"
+
+// Owner is the identity of a process. A pid alone is none: it is given to
+// another process after the first has ended, and after a restart of the machine.
+type Owner struct {
+	PID int
+	// Boot names the run of the machine; empty where the system gives none.
+	Boot string
+	// Start is when the process began, in the system's own unit, good for
+	// comparison alone; zero where the system does not tell.
+	Start int64
+}
+
+// startSlackMs is by how much a process may seem to have started too late: the
+// clock was set, or two clocks were read one after the other.
+const startSlackMs = 2000
+
+// Self returns this process.
+func Self() Owner {
+	pid := os.Getpid()
+	start, _ := processStart(pid)
+	return Owner{PID: pid, Boot: bootID(), Start: start}
+}
+
+// Alive reports whether the process runs. Known is false where a process of the
+// pid runs and nothing tells whether it is this one.
+func (o Owner) Alive() (alive, known bool) {
+	if o.PID <= 0 {
+		return false, true
+	}
+	if boot := bootID(); o.Boot != "" && boot != "" && o.Boot != boot {
+		return false, true
+	}
+	if !processExists(o.PID) {
+		return false, true
+	}
+	start, ok := processStart(o.PID)
+	if o.Boot == "" || o.Start == 0 || !ok {
+		return true, false
+	}
+	return start == o.Start, true
+}
+
+// AliveSince reports whether the process of a pid can be the one that wrote a
+// row at changedMs (ms since the epoch, zero when it is not known): a process
+// that started later is another one. It is for rows of programs that stored a
+// pid and nothing more, and says yes in doubt.
+func AliveSince(pid int, changedMs int64) bool {
+	if pid <= 0 || !processExists(pid) {
+		return false
+	}
+	if changedMs <= 0 {
+		return true
+	}
+	startMs, ok := processStartMs(pid)
+	return !ok || startMs <= changedMs+startSlackMs
+}
