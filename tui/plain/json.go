@@ -124,7 +124,19 @@ func appendString(dst []byte, s string) []byte {
 	return append(append(dst, s[start:]...), '"')
 }
 
-// appendEscaped copies valid JSON and escapes, inside its strings, the same
+// EscapeJSON appends valid JSON to dst so that it is safe as a line of output:
+// without line ends, and with every character of its strings escaped that acts
+// on a screen; bytes that are no UTF-8 become U+FFFD. It says the same as
+// before. What is no JSON gives an error.
+func EscapeJSON(dst, src []byte) ([]byte, error) {
+	var line bytes.Buffer
+	if err := json.Compact(&line, src); err != nil {
+		return dst, err
+	}
+	return appendEscaped(dst, line.Bytes()), nil
+}
+
+// appendEscaped copies compact JSON and escapes, inside its strings, the same
 // characters as appendString; outside of strings JSON has none of them.
 func appendEscaped(dst, src []byte) []byte {
 	start := 0
@@ -134,7 +146,7 @@ func appendEscaped(dst, src []byte) []byte {
 			continue
 		}
 		r, size := utf8.DecodeRune(src[i:])
-		if text.Acts(r) {
+		if text.Acts(r) || r == utf8.RuneError && size == 1 {
 			dst = append(dst, src[start:i]...)
 			dst = appendRune(dst, r)
 			start = i + size

@@ -150,3 +150,43 @@ func BenchmarkDelta(b *testing.B) {
 		j.Event(e)
 	}
 }
+
+// What another version wrote goes out as it was stored: the order of keys, the
+// form of numbers, keys twice. Only what acts on a screen is escaped.
+func TestAnUnknownEventIsPrintedAsItWasStored(t *testing.T) {
+	for _, c := range []struct{ body, want string }{
+		{`{"b": 1.50e+2, "a": {"x": null},"a":[ ]}`, `{"b":1.50e+2,"a":{"x":null},"a":[]}`},
+		{"{\"a\":\n\"\u202e\u2028\u0085\\u009b\xff\"}", `{"a":"\u202e\u2028\u0085\u009b\ufffd"}`},
+		{`{"big":12345678901234567890123,"lone":"\ud800"}`, `{"big":12345678901234567890123,"lone":"\ud800"}`},
+		{`not json`, `{}`},
+	} {
+		var out bytes.Buffer
+		NewJSON(&out, func() { t.Error("stopped") }).Event(plug.Event{
+			RunID: "r", Seq: 1, ID: 7, Data: plug.Unknown{Type: "some_future\u2028event", Body: json.RawMessage(c.body)},
+		})
+		want := `"type":"some_future\u2028event"`
+		if got := out.String(); !strings.Contains(got, `"data":`+c.want+`,"eventId":"7"`) || !strings.Contains(got, want) {
+			t.Errorf("%q: got %s", c.body, got)
+		}
+		harmless(t, out.Bytes())
+	}
+}
+
+func TestEscapeJSON(t *testing.T) {
+	quoted, err := json.Marshal(hostile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := EscapeJSON(nil, []byte("[ "+string(quoted)+" ,\n1 ]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	harmless(t, append(got, '\n'))
+	var a, b []any
+	if json.Unmarshal(got, &a) != nil || json.Unmarshal([]byte("["+string(quoted)+",1]"), &b) != nil || a[0] != b[0] {
+		t.Errorf("got %s", got)
+	}
+	if _, err := EscapeJSON(nil, []byte("{\x1b[2J")); err == nil {
+		t.Error("what is no JSON passed")
+	}
+}
