@@ -53,7 +53,7 @@ func (editFile) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
 	if err != nil {
 		return plug.Plan{}, err
 	}
-	t, err := c.Files.Resolve(a.Path)
+	t, err := resolve(c, a.Path)
 	if err != nil {
 		return plug.Plan{}, err
 	}

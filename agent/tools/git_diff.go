@@ -55,7 +55,7 @@ func (gitDiff) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
 		return p, nil
 	}
 	// A deleted file has a history too, so that the path may be missing.
-	t, err := c.Files.Resolve(a.Path)
+	t, err := resolve(c, a.Path)
 	if err != nil {
 		return plug.Plan{}, err
 	}

@@ -27,8 +27,10 @@ type page struct {
 	survey
 	name     string
 	encoding encoding
-	// sum is the hash of the whole file, empty when it is too large for edits.
-	sum string
+	// sum is the hash of the whole file, empty when it is too large for edits and
+	// for a blob, which has none.
+	sum  string
+	blob bool
 
 	body  []byte
 	shown int
@@ -124,13 +126,17 @@ func (p *page) String() string {
 	case p.next > 0:
 		fmt.Fprintf(&b, "(more: startLine: %d reads on)\n", p.next)
 	}
-	if p.invalid || p.odd.invalid {
+	switch {
+	case !p.invalid && !p.odd.invalid:
+	case p.blob:
+		b.WriteString("(not UTF-8 throughout: other bytes are shown as U+FFFD)\n")
+	default:
 		b.WriteString("(not UTF-8 throughout: other bytes are shown as U+FFFD; edit_file takes only ASCII text here)\n")
 	}
 	if p.odd.hidden {
 		b.WriteString("(<U+…> stands for an invisible character of the file)\n")
 	}
-	if p.sum == "" {
+	if p.sum == "" && !p.blob {
 		fmt.Fprintf(&b, "(larger than %s: it is not hashed and can not be edited with these tools)\n", bytesText(maxFile))
 	}
 	return strings.TrimSuffix(b.String(), "\n")

@@ -10,6 +10,7 @@ import (
 	"hash"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"alisio/agent/text"
 	"alisio/llm"
@@ -20,7 +21,8 @@ const defaultLines = 2000
 
 // readFile shows a part of a text file with line numbers, or an image. It opens
 // regular files alone, reads no more than it has to, and refuses binary data by
-// its kind. The hash that it shows is of the whole file as stored.
+// its kind. The hash that it shows is of the whole file as stored. A stored blob
+// is shown likewise, without a hash: nothing can be changed in it.
 type readFile struct{}
 
 // readArgs is where to start: at a line, or, in a line that is too long for one
@@ -36,12 +38,14 @@ type readArgs struct {
 type readData struct {
 	// Asked is the name that was asked for, when only a look-alike exists.
 	Asked string `json:"asked,omitempty"`
+	// Blob is the hash of a blob; the plan has no path then.
+	Blob string `json:"blob,omitempty"`
 }
 
 func (readFile) Spec() plug.ToolSpec {
 	return plug.ToolSpec{
 		Name: "read_file",
-		Description: "Read a text file (numbered lines, and the sha256 that edits need) or an image. " +
+		Description: "Read a text file (numbered lines, and the sha256 that edits need), an image, or a stored result (blob:HASH). " +
 			"Long files come in parts; the result says how to go on.",
 		Schema: json.RawMessage(`{"type":"object","properties":{` +
 			`"path":{"type":"string"},` +
@@ -53,11 +57,15 @@ func (readFile) Spec() plug.ToolSpec {
 	}
 }
 
-// Prepare looks at the path alone and opens nothing.
+// Prepare looks at the path alone and opens nothing. Whether there is such a blob
+// is for Execute to find out: it is no path that the gate could judge.
 func (readFile) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
 	var a readArgs
 	if err := c.Decode(&a); err != nil {
 		return plug.Plan{}, err
+	}
+	if hash, ok := strings.CutPrefix(a.Path, blobPrefix); ok {
+		return a.blobPlan(c, hash)
 	}
 	t, err := c.Files.Resolve(a.Path)
 	if err != nil {
@@ -79,6 +87,15 @@ func (readFile) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
 		Effect: plug.EffectRead, Title: a.title(t.Name),
 		Paths: []plug.PlanPath{{Path: t.Abs, Access: plug.AccessRead}}, Data: data,
 	}, err
+}
+
+// blobPlan is the plan for a blob, whose title has the start of its hash.
+func (a readArgs) blobPlan(c *plug.Call, hash string) (plug.Plan, error) {
+	if err := checkBlob(c, hash); err != nil {
+		return plug.Plan{}, err
+	}
+	data, err := json.Marshal(readData{Blob: hash})
+	return plug.Plan{Effect: plug.EffectRead, Title: a.title(blobPrefix + hash[:8] + "…"), Data: data}, err
 }
 
 // lookAlike finds the one file whose name differs from the asked one only in
@@ -118,18 +135,14 @@ func (readFile) Execute(ctx context.Context, c *plug.Call, p plug.Plan) (plug.Re
 	if err := c.Decode(&a); err != nil {
 		return plug.Result{}, err
 	}
-	if err := json.Unmarshal(p.Data, &d); err != nil || len(p.Paths) != 1 {
+	if err := json.Unmarshal(p.Data, &d); err != nil {
 		return plug.Result{}, errPlan
 	}
-	f, err := c.Files.Open(ctx, p.Paths[0].Path)
+	f, err := d.open(ctx, c, p)
 	if err != nil {
 		return plug.Result{}, err
 	}
 	defer f.Close()
-	note := ""
-	if d.Asked != "" {
-		note = fmt.Sprintf("(%s does not exist; this is the file whose name looks like it)\n", d.Asked)
-	}
 	head := make([]byte, headSize)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
@@ -137,17 +150,36 @@ func (readFile) Execute(ctx context.Context, c *plug.Call, p plug.Plan) (plug.Re
 	}
 	head = head[:n]
 	if mime := llm.ImageType(head); mime != "" {
-		return readImage(ctx, f, mime, note)
+		return readImage(ctx, f, mime, d)
 	}
 	if kind := binaryKind(head); kind != "" {
 		return plug.Result{}, fmt.Errorf("%s is binary (%s, %s), not text", f.Info().Name, kind, bytesText(f.Info().Size))
 	}
-	return a.readText(ctx, f, markedEncoding(head), note)
+	return a.readText(ctx, f, markedEncoding(head), d)
+}
+
+// open opens what was planned: the one path, or the blob.
+func (d readData) open(ctx context.Context, c *plug.Call, p plug.Plan) (plug.File, error) {
+	switch {
+	case d.Blob != "" && len(p.Paths) == 0:
+		return openBlob(ctx, c, d.Blob)
+	case d.Blob == "" && len(p.Paths) == 1:
+		return c.Files.Open(ctx, p.Paths[0].Path)
+	}
+	return nil, errPlan
+}
+
+// note is what stands above the result when another name was asked for.
+func (d readData) note() string {
+	if d.Asked == "" {
+		return ""
+	}
+	return fmt.Sprintf("(%s does not exist; this is the file whose name looks like it)\n", d.Asked)
 }
 
 // readText finds the asked part in one pass and shows it. A second read takes just
 // the bytes of that part, at most maxScan.
-func (a readArgs) readText(ctx context.Context, f plug.File, e encoding, note string) (plug.Result, error) {
+func (a readArgs) readText(ctx context.Context, f plug.File, e encoding, d readData) (plug.Result, error) {
 	info := f.Info()
 	src, h, err := openText(ctx, f, e)
 	if err != nil {
@@ -160,8 +192,8 @@ func (a readArgs) readText(ctx context.Context, f plug.File, e encoding, note st
 	if err := s.run(ctx, src, h); err != nil {
 		return plug.Result{}, fmt.Errorf("%s: %w", info.Name, err)
 	}
-	page := page{name: info.Name, survey: s.survey, encoding: e}
-	if s.whole && h != nil {
+	page := page{name: info.Name, survey: s.survey, encoding: e, blob: d.Blob != ""}
+	if s.whole && h != nil && !page.blob {
 		page.sum = hex.EncodeToString(h.Sum(nil))
 	}
 	if !s.found && (s.size > 0 || s.startLine > 1 || a.StartByte > 0) {
@@ -184,7 +216,7 @@ func (a readArgs) readText(ctx context.Context, f plug.File, e encoding, note st
 		limit = defaultLines
 	}
 	page.fill(buf[:n], n < len(buf), limit)
-	r := plug.Text(note + page.String())
+	r := plug.Text(d.note() + page.String())
 	return r.WithSummary("%s", count(page.shown, "line")), nil
 }
 
@@ -228,7 +260,7 @@ func (h *fixedHash) Write(p []byte) (int, error) { return len(p), nil }
 func (h *fixedHash) Sum(b []byte) []byte         { return append(b, h.sum[:]...) }
 
 // readImage returns an image for the model to look at, or says why it is none.
-func readImage(ctx context.Context, f plug.File, mime, note string) (plug.Result, error) {
+func readImage(ctx context.Context, f plug.File, mime string, d readData) (plug.Result, error) {
 	info := f.Info()
 	if info.Size > llm.MaxImageBytes {
 		return plug.Result{}, fmt.Errorf("%s is an image (%s) with %s, more than %s",
@@ -242,8 +274,11 @@ func readImage(ctx context.Context, f plug.File, mime, note string) (plug.Result
 	if err != nil {
 		return plug.Result{}, fmt.Errorf("%s %w", info.Name, err)
 	}
-	sum := sha256.Sum256(data)
-	r := plug.Text(fmt.Sprintf("%s%s · %s · %d×%d pixels · %s · sha256: %x", note, info.Name, a.MIMEType, a.Width, a.Height, bytesText(int64(len(data))), sum))
+	head := fmt.Sprintf("%s%s · %s · %d×%d pixels · %s", d.note(), info.Name, a.MIMEType, a.Width, a.Height, bytesText(int64(len(data))))
+	if d.Blob == "" {
+		head += " · sha256: " + hashOf(data)
+	}
+	r := plug.Text(head)
 	r.Parts = append(r.Parts, llm.Part{Type: llm.PartImage, MIMEType: a.MIMEType, Data: a.Data})
 	return r.WithSummary("%d×%d", a.Width, a.Height), nil
 }

@@ -94,7 +94,7 @@ func directory(ctx context.Context, c *plug.Call, path string) (plug.Target, err
 	if path == "" {
 		path = "."
 	}
-	t, err := c.Files.Resolve(path)
+	t, err := resolve(c, path)
 	switch {
 	case err != nil:
 		return t, err
@@ -112,7 +112,7 @@ func place(ctx context.Context, c *plug.Call, path string) (plug.Target, plug.Pl
 	if path == "" {
 		path = "."
 	}
-	t, err := c.Files.Resolve(path)
+	t, err := resolve(c, path)
 	if err != nil {
 		return t, plug.Plan{}, err
 	}

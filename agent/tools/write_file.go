@@ -50,7 +50,7 @@ func (writeFile) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
 	if err != nil {
 		return plug.Plan{}, err
 	}
-	t, err := c.Files.Resolve(a.Path)
+	t, err := resolve(c, a.Path)
 	switch {
 	case err != nil:
 		return plug.Plan{}, err
