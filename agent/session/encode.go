@@ -1,0 +1,218 @@
+package session
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// manyBrackets is the number of brackets in a foreign value from which the
+// nesting of the whole body is checked: readers refuse more than 10,000 levels.
+const manyBrackets = 9000
+
+// Encode writes a message as it is stored (spec store.md, "Stored message
+// bodies"). The items of ProviderData and the blocks of ui parts stand in it byte
+// for byte, without the white space around them; one that is no JSON value is an
+// error. What m.Stored holds beyond the message's fields is kept, and a message
+// that nobody changed since it was read is written as it was.
+func Encode(m llm.Message) ([]byte, error) {
+	b, err := appendMessage(nil, m)
+	if err != nil {
+		return nil, fmt.Errorf("encode message: %w", err)
+	}
+	if len(m.Stored) == 0 {
+		return b, nil
+	}
+	before, err := Decode(m.Stored)
+	switch {
+	case err != nil || before.Role != m.Role:
+		return b, nil
+	case sameMessage(before, m):
+		return m.Stored, nil
+	}
+	return mergeObject(nil, shapeOf(m.Role), b, m.Stored), nil
+}
+
+// appendMessage writes the fields of a message, in the order of the spec.
+func appendMessage(b []byte, m llm.Message) ([]byte, error) {
+	b = append(b, `{"role":`...)
+	b = appendString(b, string(m.Role))
+	start, err := len(b), error(nil)
+	switch m.Role {
+	case llm.RoleUser:
+		b = appendUser(b, m)
+	case llm.RoleAssistant:
+		b, err = appendAssistant(b, m)
+	case llm.RoleTool:
+		b = append(b, `,"callId":`...)
+		b = appendString(b, m.CallID)
+		b = append(b, `,"result":`...)
+		b, err = appendResult(b, m.Parts, m.IsError)
+	default:
+		err = fmt.Errorf("unknown role %q", m.Role)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b = append(b, '}')
+	if m.Role != llm.RoleUser && brackets(b[start:]) > manyBrackets && !json.Valid(b) {
+		return nil, errors.New("provider data or block is nested too deeply")
+	}
+	return b, nil
+}
+
+func brackets(b []byte) int { return bytes.Count(b, []byte{'['}) + bytes.Count(b, []byte{'{'}) }
+
+func appendUser(b []byte, m llm.Message) []byte {
+	b = append(b, `,"text":`...)
+	b = appendString(b, m.Text)
+	if len(m.Attachments) == 0 {
+		return b
+	}
+	b = append(b, `,"attachments":[`...)
+	for i, a := range m.Attachments {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendAttachment(b, a)
+	}
+	return append(b, ']')
+}
+
+func appendAttachment(b []byte, a llm.Attachment) []byte {
+	b = append(b, `{"kind":"image","mimeType":`...)
+	b = appendString(b, a.MIMEType)
+	b = append(b, `,"data":"`...)
+	b = base64.StdEncoding.AppendEncode(b, a.Data)
+	b = append(b, `","bytes":`...)
+	b = strconv.AppendInt(b, int64(len(a.Data)), 10)
+	if a.Width > 0 {
+		b = append(b, `,"width":`...)
+		b = strconv.AppendInt(b, int64(a.Width), 10)
+	}
+	if a.Height > 0 {
+		b = append(b, `,"height":`...)
+		b = strconv.AppendInt(b, int64(a.Height), 10)
+	}
+	return append(b, '}')
+}
+
+func appendAssistant(b []byte, m llm.Message) ([]byte, error) {
+	b = append(b, `,"text":`...)
+	b = appendString(b, m.Text)
+	b = append(b, `,"calls":[`...)
+	for i, c := range m.Calls {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"id":`...)
+		b = appendString(b, c.ID)
+		b = append(b, `,"name":`...)
+		b = appendString(b, c.Name)
+		b = append(b, `,"arguments":`...)
+		b = appendString(b, c.Arguments)
+		b = append(b, '}')
+	}
+	b = append(b, ']')
+	b, err := appendProviderData(b, m.ProviderData)
+	if err != nil {
+		return nil, err
+	}
+	if m.Truncated {
+		b = append(b, `,"truncated":true`...)
+	}
+	if m.Origin != (llm.Origin{}) {
+		b = append(b, `,"origin":{"provider":`...)
+		b = appendString(b, m.Origin.Provider)
+		b = append(b, `,"api":`...)
+		b = appendString(b, m.Origin.API)
+		b = append(b, `,"model":`...)
+		b = appendString(b, m.Origin.Model)
+		b = append(b, '}')
+	}
+	if m.Interrupted {
+		b = append(b, `,"interrupted":true`...)
+	}
+	return b, nil
+}
+
+func appendProviderData(b []byte, items []json.RawMessage) ([]byte, error) {
+	if len(items) == 0 {
+		return b, nil
+	}
+	b = append(b, `,"providerData":[`...)
+	for i, item := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if !json.Valid(item) {
+			return nil, fmt.Errorf("provider data item %d is no JSON value", i)
+		}
+		b = appendRaw(b, item)
+	}
+	return append(b, ']'), nil
+}
+
+// appendRaw adds a valid JSON value without the white space around it.
+func appendRaw(b, value []byte) []byte { return append(b, bytes.Trim(value, " \t\r\n")...) }
+
+// appendResult writes a tool's result in the form that messages and the journal
+// share.
+func appendResult(b []byte, parts []llm.Part, isError bool) ([]byte, error) {
+	b = append(b, `{"content":[`...)
+	for i, p := range parts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = appendPart(b, p); err != nil {
+			return nil, fmt.Errorf("part %d: %w", i, err)
+		}
+	}
+	b = append(b, ']')
+	if isError {
+		b = append(b, `,"isError":true`...)
+	}
+	return append(b, '}'), nil
+}
+
+func appendPart(b []byte, p llm.Part) ([]byte, error) {
+	b = append(b, `{"type":`...)
+	b = appendString(b, string(p.Type))
+	switch p.Type {
+	case llm.PartText:
+		b = append(b, `,"text":`...)
+		b = appendString(b, p.Text)
+	case llm.PartImage:
+		b = append(b, `,"mimeType":`...)
+		b = appendString(b, p.MIMEType)
+		b = append(b, `,"data":"`...)
+		b = base64.StdEncoding.AppendEncode(b, p.Data)
+		b = append(b, '"')
+	case llm.PartUI:
+		if !json.Valid(p.Block) {
+			return nil, errors.New("the block is no JSON value")
+		}
+		b = append(b, `,"block":`...)
+		b = appendRaw(b, p.Block)
+	}
+	return append(b, '}'), nil
+}
+
+// encodeResult is appendResult for the journal.
+func encodeResult(r plug.Result) (string, error) {
+	b, err := appendResult(nil, r.Parts, r.IsError)
+	if err != nil {
+		return "", fmt.Errorf("encode result: %w", err)
+	}
+	if brackets(b) > manyBrackets && !json.Valid(b) {
+		return "", errors.New("encode result: a block is nested too deeply")
+	}
+	return string(b), nil
+}
