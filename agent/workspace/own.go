@@ -1,34 +1,72 @@
 package workspace
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 )
 
-// Guard protects Alisio's own files and directories wherever the roots are:
-// whoever can write its configuration gives himself every permission of the
-// next run. The paths are absolute; they need not exist. Empty ones are passed
-// over.
-func (w *Workspace) Guard(paths ...string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// pathSet holds files and directories by their folded names.
+type pathSet []string
+
+// add takes absolute paths, with what their links lead to. They need not exist;
+// empty ones are passed over.
+func (s *pathSet) add(paths ...string) {
 	for _, p := range paths {
 		if p == "" {
 			continue
 		}
-		w.own = append(w.own, foldNames(filepath.ToSlash(p)))
+		*s = append(*s, foldNames(filepath.ToSlash(p)))
 		if real := resolved(p); real != p {
-			w.own = append(w.own, foldNames(filepath.ToSlash(real)))
+			*s = append(*s, foldNames(filepath.ToSlash(real)))
 		}
 	}
 }
+
+// holds tells whether folded names are one of the paths, or below one.
+func (s pathSet) holds(names string) bool {
+	for _, p := range s {
+		if names == p || strings.HasPrefix(names, p+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// Guard protects Alisio's own files and directories wherever the roots are:
+// whoever can write its configuration gives himself every permission of the
+// next run. The paths are absolute.
+func (w *Workspace) Guard(paths ...string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.own.add(paths...)
+}
+
+// CloseOff keeps tools from opening files at all: the database of this process
+// loses its locks when any descriptor of one of its files is closed (fcntl(2),
+// "record locks"). The paths are absolute. Call it before anything is opened.
+func (w *Workspace) CloseOff(paths ...string) { w.closed.add(paths...) }
+
+// ErrClosedOff tells of a file that no tool opens.
+var ErrClosedOff = errors.New("it belongs to the session database of this program, which tools do not open")
 
 // isOwn tells whether folded names are one of Alisio's own paths, or below one.
 func (w *Workspace) isOwn(names string) bool {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	for _, own := range w.own {
-		if names == own || strings.HasPrefix(names, own+"/") {
+	return w.own.holds(names)
+}
+
+// isClosedOff tells whether a path is one that tools do not open.
+func (w *Workspace) isClosedOff(abs string) bool {
+	return len(w.closed) > 0 && w.closed.holds(foldNames(filepath.ToSlash(abs)))
+}
+
+// closesBelow tells whether a closed path lies below a directory, so that a walk
+// need not look at each name.
+func (w *Workspace) closesBelow(dir string) bool {
+	for _, p := range w.closed {
+		if below := (pathSet{foldNames(filepath.ToSlash(dir))}); below.holds(p) {
 			return true
 		}
 	}

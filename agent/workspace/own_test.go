@@ -1,8 +1,11 @@
 package workspace
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -45,5 +48,54 @@ func TestOwnFilesAreProtectedWhereverTheRootIs(t *testing.T) {
 			}
 		}
 		w.Close()
+	}
+}
+
+// The database of this process loses its locks when a tool opens and closes one
+// of its files.
+func TestClosedOffFilesAreNeverOpened(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"state/sessions.sqlite-shm", "state/blobs/x", "code/main.go", "other/db", "other/db2"} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("needle\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("state", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	w, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	w.CloseOff(filepath.Join(dir, "state"), filepath.Join(dir, "other", "db"))
+	for path, closed := range map[string]bool{
+		"state/sessions.sqlite-shm": true, "state/blobs/x": true, "link/blobs/x": true, "other/db": true,
+		"other/db2": false, "code/main.go": false,
+	} {
+		f, err := w.OpenFile(path)
+		if errors.Is(err, ErrClosedOff) != closed {
+			t.Errorf("%s: got %v, closed off %v", path, err, closed)
+		}
+		if err == nil {
+			f.Close()
+		}
+	}
+	var found []string
+	if _, err := w.Search(context.Background(), SearchQuery{Pattern: "needle"}, func(m Match) bool {
+		found = append(found, m.Name)
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"code/main.go", "other/db2"}; !slices.Equal(found, want) {
+		t.Errorf("searched %v, want %v", found, want)
+	}
+	if _, err := w.Search(context.Background(), SearchQuery{Pattern: "needle", Path: "state"}, func(Match) bool { return true }); !errors.Is(err, ErrClosedOff) {
+		t.Errorf("search in a closed directory: %v", err)
 	}
 }

@@ -94,6 +94,9 @@ func (w *Workspace) inside(path string) (Target, error) {
 	if err == nil && !t.Inside {
 		err = &OutsideError{Path: t.Abs, Dir: t.Approve}
 	}
+	if err == nil && w.isClosedOff(t.Abs) {
+		err = fmt.Errorf("open %s: %w", t.Name, ErrClosedOff)
+	}
 	return t, err
 }
 

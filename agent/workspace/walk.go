@@ -47,6 +47,7 @@ type walker struct {
 	q     ListQuery
 	glob  glob
 	visit func(found) bool
+	off   func(abs string) bool // nil: nothing below the root is closed off
 	seen  int
 	left  left
 }
@@ -61,6 +62,9 @@ func (w *Workspace) walk(ctx context.Context, q ListQuery, visit func(found) boo
 		return left{}, err
 	}
 	k := walker{ctx: ctx, root: t.root, q: q, glob: g, visit: visit}
+	if w.closesBelow(t.root.abs) {
+		k.off = w.isClosedOff
+	}
 	d, err := openFolder(t.root.dir)
 	if err != nil {
 		return left{}, plainError(err)
@@ -201,6 +205,8 @@ func (k *walker) matches(path string) bool { return k.glob.matches(path[len(k.ba
 func (k *walker) leaveOut(e entry, path string, lv *level) bool {
 	switch {
 	case e.name == ".git":
+	case k.off != nil && k.off(k.root.child(path)):
+		k.left.hidden++
 	case k.glob.literal && k.matches(path):
 		return false
 	case !k.q.Hidden && e.name[0] == '.' && !k.glob.dots:

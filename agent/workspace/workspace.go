@@ -62,9 +62,10 @@ type root struct {
 // Workspace is a set of roots. It is safe for concurrent use.
 type Workspace struct {
 	mu      sync.RWMutex
-	roots   []*root  // the first one is the workspace; replaced, never changed
-	revoked []*root  // closed with the others: a call may still hold one
-	own     []string // Alisio's own paths, folded
+	roots   []*root // the first one is the workspace; replaced, never changed
+	revoked []*root // closed with the others: a call may still hold one
+	own     pathSet // Alisio's own paths
+	closed  pathSet // those that are never opened
 
 	writes sync.Mutex // one at a time
 }
