@@ -11,9 +11,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync"
-	"time"
 
 	"alisio/agent/clock"
 	"alisio/agent/config"
@@ -49,7 +47,8 @@ type Options struct {
 	// Plugins are set up in this order, Tools are the application's own.
 	Plugins []plug.Plugin
 	Tools   []plug.Tool
-	// Store keeps sessions; nil keeps them in memory.
+	// Store keeps sessions, see OpenStore; nil keeps them in memory. Close closes
+	// it.
 	Store session.Store
 	// Provider, if set, is used with Model instead of the configured one.
 	Provider llm.Provider
@@ -78,17 +77,20 @@ type App struct {
 }
 
 // conversation is what the engine holds of a session that was used: its grants
-// and the instructions, which stay as they were at its first run.
+// and the instructions, which stay as they were at its first run. Whoever has
+// locked the session in the store owns it.
 type conversation struct {
 	gate         *gate.Gate
 	instructions string
-	running      bool // guarded by App.mu
 }
 
 // Outcome is what became of a run.
 type Outcome struct {
 	run.Outcome
 	SessionID string
+	// Replayed: the run had ended earlier, and its stored events were shown
+	// again.
+	Replayed bool
 }
 
 // The ends of a run.
@@ -137,6 +139,11 @@ func New(ctx context.Context, o Options) (*App, error) {
 		}
 		if err := a.host.Add(ctx, p); err != nil {
 			o.Log.Warn("plugin left out", "plugin", p.ID, "error", err)
+		}
+	}
+	if l, ok := a.store.(session.RunList); ok {
+		if _, err := l.InterruptRuns(ctx); err != nil {
+			o.Log.Warn("runs of ended processes are not marked", "error", err)
 		}
 	}
 	return a, nil
@@ -190,105 +197,6 @@ func (a *App) Close(ctx context.Context) error {
 	return errors.Join(err, a.store.Close(), a.files.Close())
 }
 
-// RunOptions shape one run.
-type RunOptions struct {
-	// RunID is preassigned by the embedder; empty makes a random one.
-	RunID         string
-	CorrelationID string
-	Attachments   []llm.Attachment
-	// MaxOutputTokens caps each answer; zero leaves it to the configuration.
-	MaxOutputTokens int
-	// OnEvent is called in line with every event of the run.
-	OnEvent func(plug.Event)
-}
-
-// errBusy: one run of a session at a time.
-var errBusy = errors.New("the session is busy with another run")
-
-// Run works on one prompt in a session and returns when the run has ended. An
-// empty id starts a new session. The error tells that no run was started.
-func (a *App) Run(ctx context.Context, sessionID, prompt string, o RunOptions) (Outcome, error) {
-	if strings.TrimSpace(prompt) == "" && len(o.Attachments) == 0 {
-		return Outcome{}, llm.Errorf(llm.CauseBadRequest, "the prompt is empty")
-	}
-	choice, err := a.choose(ctx)
-	if err != nil {
-		return Outcome{}, err
-	}
-	id, c, err := a.begin(ctx, sessionID, prompt, choice)
-	if err != nil {
-		return Outcome{}, err
-	}
-	defer a.end(c)
-	out, err := run.Do(ctx, run.Options{
-		Provider: choice.Provider, Model: choice.Model, Effort: a.o.Effort, Instructions: c.instructions,
-		Secret: choice.Secret, Tools: a.host.Tools(), Gate: c.gate, Store: a.store, Files: a.toolFiles(), Exec: a.toolExec(),
-		Limits: run.Limits{MaxTurns: a.o.Config.Limits.MaxTurns, MaxOutputTokens: a.o.Config.Limits.MaxOutputTokens},
-	}, run.Input{
-		SessionID: id, RunID: o.RunID, CorrelationID: o.CorrelationID, Prompt: prompt,
-		Attachments: o.Attachments, MaxOutputTokens: o.MaxOutputTokens, OnEvent: o.OnEvent,
-	})
-	if err != nil {
-		return Outcome{}, err
-	}
-	return Outcome{Outcome: out, SessionID: id}, nil
-}
-
-// begin finds or makes the session and takes it for one run.
-func (a *App) begin(ctx context.Context, id, prompt string, choice profile.Choice) (string, *conversation, error) {
-	if id == "" {
-		id = NewID()
-		err := a.store.Create(ctx, session.Session{
-			ID: id, Workspace: a.root, Provider: choice.Provider.ID(), Model: choice.Model.ID,
-			Title: title(prompt), Created: time.Now(),
-		})
-		if err != nil {
-			return "", nil, llm.Errorf(llm.CauseStore, "%w", err)
-		}
-	} else if _, err := a.store.Session(ctx, id); err != nil {
-		return "", nil, llm.Errorf(llm.CauseBadRequest, "%w", err)
-	}
-	c, err := a.take(id)
-	if err != nil {
-		return "", nil, err
-	}
-	if c.instructions == "" {
-		if c.instructions, err = a.instructions(); err != nil {
-			a.end(c)
-			return "", nil, err
-		}
-	}
-	return id, c, nil
-}
-
-// take marks a session as running; its conversation then belongs to the caller
-// until end.
-func (a *App) take(id string) (*conversation, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.closed {
-		return nil, llm.Errorf(llm.CauseInternal, "the application is closed")
-	}
-	c := a.sessions[id]
-	if c == nil {
-		c = &conversation{
-			gate: gate.New(gate.Options{Policy: a.o.Policy, Files: a.files, Asker: a.o.Asker, Waits: a.waits}),
-		}
-		a.sessions[id] = c
-	}
-	if c.running {
-		return nil, llm.Errorf(llm.CauseBadRequest, "%w", errBusy)
-	}
-	c.running = true
-	return c, nil
-}
-
-func (a *App) end(c *conversation) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	c.running = false
-}
-
 // choose makes the provider when a request first needs it.
 func (a *App) choose(ctx context.Context) (profile.Choice, error) {
 	a.mu.Lock()
@@ -318,15 +226,4 @@ func (a *App) choose(ctx context.Context) (profile.Choice, error) {
 func (a *App) Endpoint(ctx context.Context) (model, host string, err error) {
 	c, err := a.choose(ctx)
 	return c.Model.ID, c.Host, err
-}
-
-// title is the first line of a prompt that holds something.
-func title(prompt string) string {
-	for line := range strings.Lines(prompt) {
-		if line = strings.TrimSpace(line); line != "" {
-			runes := []rune(line)
-			return string(runes[:min(len(runes), 200)])
-		}
-	}
-	return ""
 }

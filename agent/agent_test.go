@@ -13,6 +13,7 @@ import (
 
 	"alisio/agent/config"
 	"alisio/agent/perm"
+	"alisio/agent/session"
 	"alisio/agent/tools"
 	"alisio/llm"
 	"alisio/llm/script"
@@ -76,7 +77,8 @@ func TestASessionGoesOnAndIsBusyForOne(t *testing.T) {
 	var id string
 	out, err := a.Run(ctx, "", "one", RunOptions{OnEvent: func(e plug.Event) {
 		id = e.SessionID
-		if _, err := a.Run(ctx, e.SessionID, "in between", RunOptions{}); !errors.Is(err, errBusy) {
+		_, err := a.Run(ctx, e.SessionID, "in between", RunOptions{})
+		if busy := new(session.BusyError); !errors.As(err, &busy) {
 			t.Errorf("a second run of a busy session: %v", err)
 		}
 	}})

@@ -7,10 +7,12 @@ import (
 	"alisio/plug"
 )
 
-// toolFiles gives the workspace the form that tools know.
-func (a *App) toolFiles() *plug.Files {
+// toolFiles gives the workspace, and the blobs of a session, the form that tools
+// know.
+func (a *App) toolFiles(sessionID string) *plug.Files {
 	w := a.files
 	return &plug.Files{
+		Blob: a.openBlob(sessionID),
 		Resolve: func(path string) (plug.Target, error) {
 			t, err := w.Resolve(path)
 			return plug.Target{

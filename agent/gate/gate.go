@@ -86,7 +86,7 @@ type Verdict struct {
 // Decide decides on a plan. The error is that of ctx or of the asker; a no is
 // no error.
 func (g *Gate) Decide(ctx context.Context, r Request) (Verdict, error) {
-	r.Plan.Effect = effect(r.Plan)
+	r.Plan.Effect = Effect(r.Plan)
 	d, err := g.directories(ctx, r)
 	if err != nil || d.Opened || d.Reason != "" {
 		return d, err
@@ -117,10 +117,10 @@ func (g *Gate) Decide(ctx context.Context, r Request) (Verdict, error) {
 	return verdict(err == nil && a.Decision != plug.Deny, reason(a, q)), err
 }
 
-// effect is what a plan does by what stands in it, whatever it calls itself: a
+// Effect is what a plan does by what stands in it, whatever it calls itself: a
 // plan that writes a path is no read, one that runs a program is no write, one
 // that contacts a host is external.
-func effect(p plug.Plan) plug.Effect {
+func Effect(p plug.Plan) plug.Effect {
 	quiet := p.Effect == plug.EffectRead || p.Effect == plug.EffectInternal
 	writes := slices.ContainsFunc(p.Paths, func(path plug.PlanPath) bool { return path.Access != plug.AccessRead })
 	switch {

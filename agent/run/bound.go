@@ -1,46 +1,83 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"alisio/llm"
-	"alisio/plug"
 )
 
 // bound makes a result fit to be stored and sent: valid UTF-8, at most max
 // characters of text over all its parts, with the cut marked. Head and tail
-// stay, since an error is as often at the end as at the start.
-func bound(r plug.Result, max int) plug.Result {
-	left := max
-	parts := make([]llm.Part, 0, len(r.Parts))
-	for _, p := range r.Parts {
+// stay, since an error is as often at the end as at the start; the whole is kept
+// as a blob, which the mark names.
+func (l *loop) bound(d done, max int) done {
+	r := &d.result
+	parts := make([]llm.Part, len(r.Parts))
+	chars := 0
+	for i, p := range r.Parts {
 		if p.Type == llm.PartText {
-			p.Text = cut(strings.ToValidUTF8(p.Text, "\uFFFD"), left)
-			left = dec(left, utf8.RuneCountInString(p.Text))
+			p.Text = strings.ToValidUTF8(p.Text, "\uFFFD")
+			chars += utf8.RuneCountInString(p.Text)
 		}
-		parts = append(parts, p)
+		parts[i] = p
 	}
 	r.Parts = parts
 	r.Summary = clip(strings.ToValidUTF8(r.Summary, "\uFFFD"), 60)
-	return r
+	if chars <= max {
+		return d
+	}
+	if d.chars == 0 {
+		d.chars = chars
+		d.whole = l.keep(r.PlainText())
+	}
+	left := max
+	for i, p := range parts {
+		if p.Type == llm.PartText {
+			n := utf8.RuneCountInString(p.Text)
+			parts[i].Text = cut(p.Text, left, d)
+			left = dec(left, n)
+		}
+	}
+	return d
+}
+
+// keep stores the whole of a result and returns its name, or nothing.
+func (l *loop) keep(text string) string {
+	if l.o.Keep == nil {
+		return ""
+	}
+	name, err := l.o.Keep(context.WithoutCancel(l.ctx), l.in.SessionID, text)
+	if err != nil {
+		return "" // the mark then says nothing of it; what is shown is all there is
+	}
+	return name
 }
 
 func dec(left, used int) int { return max(0, left-used) }
 
-// cut keeps the first two thirds and the last third of max characters.
-func cut(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
+// cut shortens s to max characters, or to the mark alone when that is longer:
+// two thirds of what is kept are from the start and one from the end.
+func cut(s string, max int, d done) string {
 	n := utf8.RuneCountInString(s)
 	if n <= max {
 		return s
 	}
-	tail := max / 3
-	head := max - tail
-	return fmt.Sprintf("%s\n[… %d characters left out here …]\n%s", first(s, head), n-head-tail, last(s, tail))
+	mark := d.mark()
+	keep := dec(max, utf8.RuneCountInString(mark))
+	tail := keep / 3
+	return first(s, keep-tail) + mark + last(s, tail)
+}
+
+// mark stands where a result was cut, and says where the whole is.
+func (d done) mark() string {
+	where := ""
+	if d.whole != "" {
+		where = "; read_file opens the whole, " + d.whole
+	}
+	return fmt.Sprintf("\n[… cut here, %d characters in all%s …]\n", d.chars, where)
 }
 
 // first returns the first n characters of s, last the last n.

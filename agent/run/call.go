@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"alisio/agent/gate"
+	"alisio/agent/session"
 	"alisio/llm"
 	"alisio/llm/schema"
 	"alisio/plug"
@@ -38,7 +40,7 @@ func newTool(t plug.Tool) (*tool, error) {
 //	           │          │           │            ▲  opened a        │
 //	           └──────────┴───────────┴─► refuse   └──directory───────┤
 //	end     Execute ◄── allowed ──────────────────────────────────────┘
-//	           └─► redact ─► bound ─► tool_completed, exactly once
+//	           └─► redact ─► bound ─► journal and tool_completed, exactly once
 //
 // work is a call between its plan and its end. Either answer is set, and
 // nothing is executed, or plan stands and was allowed.
@@ -47,6 +49,7 @@ type work struct {
 	tool    *tool
 	call    plug.Call
 	plan    plug.Plan
+	planned bool
 	notes   []string
 	started time.Time
 	release []func()
@@ -143,6 +146,7 @@ func (l *loop) prepare(w *work) error {
 	if w.plan.Effect == "" {
 		w.plan.Effect = w.tool.spec.Effect
 	}
+	w.planned = true
 	if !within(w.plan.Effect, w.tool.spec.Effect) {
 		return fmt.Errorf("tool %s planned a call of effect %q beyond its declared %q", w.Name, w.plan.Effect, w.tool.spec.Effect)
 	}
@@ -209,12 +213,31 @@ func (l *loop) end(w *work) done {
 		note := llm.Part{Type: llm.PartText, Text: "[" + strings.Join(w.notes, "; ") + "]"}
 		r.Parts = append(r.Parts[:len(r.Parts):len(r.Parts)], note)
 	}
-	r = bound(l.redact(r), resultChars(l.o.Model.ContextWindow))
-	l.emit(plug.ToolCompleted{
+	d := l.bound(done{result: l.redact(r), denied: w.denied}, resultChars(l.o.Model.ContextWindow))
+	l.journalEnd(w, &d.result)
+	return d
+}
+
+// journalEnd stores a call's result and tells of it.
+func (l *loop) journalEnd(w *work, r *plug.Result) {
+	c := l.journal(w)
+	c.Done, c.Result, c.Ended = true, *r, time.Now()
+	l.emitBy(plug.ToolCompleted{
 		ID: w.ID, Name: clip(w.Name, 80), IsError: r.IsError, DurationMs: time.Since(w.started).Milliseconds(),
-		Preview: clip(r.PlainText(), previewChars), Summary: r.Summary, Result: &r,
-	})
-	return done{result: r, denied: w.denied}
+		Preview: clip(r.PlainText(), previewChars), Summary: r.Summary, Result: r,
+	}, func(ctx context.Context, e plug.Event) (int64, error) { return l.o.Store.EndCall(ctx, c, e) }) // a failure ends the run
+}
+
+// journal is the journal's row of a call. Its effect is what the plan does, not
+// what it calls itself.
+func (l *loop) journal(w *work) session.Call {
+	e := l.declared(w.Name)
+	if w.planned {
+		e = gate.Effect(w.plan)
+	}
+	return session.Call{
+		Session: l.in.SessionID, ID: w.ID, RunID: l.in.RunID, Name: clip(w.Name, 80), Effect: e, Started: w.started,
+	}
 }
 
 // redact takes the key out of a result: the model does not need it, and a
@@ -235,6 +258,13 @@ func (l *loop) redact(r plug.Result) plug.Result {
 func (l *loop) execute(w *work) plug.Result {
 	if l.ctx.Err() != nil {
 		return plug.Error("not run: the run was stopped")
+	}
+	// What has an effect is in the journal before it begins; without that it
+	// does not begin.
+	if c := l.journal(w); c.Effect != plug.EffectRead && c.Effect != plug.EffectInternal {
+		if err := l.o.Store.BeginCall(context.WithoutCancel(l.ctx), c); err != nil {
+			return plug.Error("not run: %s", l.breakStore(fmt.Errorf("store call: %w", err)))
+		}
 	}
 	p := &progress{id: w.ID, secret: l.o.Secret, emit: l.emit}
 	w.call.Progress = p.add

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"alisio/agent/session"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -71,6 +72,10 @@ func (l *loop) runBatch(calls []llm.ToolCall, results []done) {
 type done struct {
 	result plug.Result
 	denied bool
+	// chars is how long the text was before it was cut, zero if it was not;
+	// whole is how read_file names what holds all of it, empty if nothing does.
+	chars int
+	whole string
 }
 
 // settleResults bounds, counts and stores the results of one answer.
@@ -79,7 +84,7 @@ func (l *loop) settleResults(calls []llm.ToolCall, results []done) error {
 	messages := make([]llm.Message, 0, len(calls))
 	denied, ends := 0, false
 	for i, c := range calls {
-		r := bound(results[i].result, min(left, resultChars(l.o.Model.ContextWindow)))
+		r := l.bound(results[i], min(left, resultChars(l.o.Model.ContextWindow))).result
 		text := r.PlainText()
 		left = dec(left, utf8.RuneCountInString(text))
 		if results[i].denied {
@@ -93,7 +98,7 @@ func (l *loop) settleResults(calls []llm.ToolCall, results []done) error {
 				r.Parts = append(r.Parts, llm.Part{Type: llm.PartText, Text: l.doom.note()})
 			}
 		}
-		messages = append(messages, resultMessage(c.ID, r))
+		messages = append(messages, session.ResultMessage(c.ID, r))
 	}
 	l.denied += denied
 	l.allDenied = denied == len(calls)
@@ -109,8 +114,4 @@ func (l *loop) settleResults(calls []llm.ToolCall, results []done) error {
 			WithHint("say in the prompt what to do differently, or try another model")
 	}
 	return nil
-}
-
-func resultMessage(callID string, r plug.Result) llm.Message {
-	return llm.Message{Role: llm.RoleTool, CallID: callID, Parts: r.Parts, IsError: r.IsError}
 }

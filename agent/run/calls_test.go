@@ -277,8 +277,8 @@ func TestResultsAreBounded(t *testing.T) {
 		for i, r := range b.results() {
 			n := len([]rune(r))
 			sum += n
-			if n > c.one+60 || !strings.Contains(r, "left out here") {
-				t.Errorf("window %d, result %d: %d characters, marked %v", c.window, i, n, strings.Contains(r, "left out here"))
+			if n > max(c.one, 60) || !strings.Contains(r, "cut here") {
+				t.Errorf("window %d, result %d: %d characters, marked %v", c.window, i, n, strings.Contains(r, "cut here"))
 			}
 		}
 		if sum > c.batch+5*60 {

@@ -237,7 +237,7 @@ func TestInterruptedHistoryIsMended(t *testing.T) {
 	if out := b.run(context.Background(), "again"); out.Status != Completed {
 		t.Errorf("got %+v", out)
 	}
-	if got := b.results(); len(got) != 2 || !strings.Contains(got[1], "interrupted") {
+	if got := b.results(); len(got) != 2 || !strings.Contains(got[1], "not executed") {
 		t.Errorf("got %q", got)
 	}
 }

@@ -55,26 +55,15 @@ func newLoop(ctx context.Context, o Options, in Input) (*loop, error) {
 		in.RunID = NewID()
 	}
 	in.Prompt = strings.ToValidUTF8(in.Prompt, "\uFFFD")
-	messages, err := o.Store.Messages(ctx, in.SessionID)
-	if err != nil {
-		return nil, llm.Errorf(llm.CauseStore, "read session: %w", err)
-	}
-	l := &loop{o: o, in: in, caller: ctx, messages: messages, usedIDs: make(map[string]bool)}
-	l.ctx, l.stop = context.WithCancel(ctx)
-	for _, m := range messages {
-		for _, c := range m.Calls {
-			l.usedIDs[c.ID] = true
-		}
-	}
-	if err := l.offer(); err != nil {
-		l.stop()
-		return nil, err
-	}
+	l := &loop{o: o, in: in, caller: ctx, usedIDs: make(map[string]bool)}
 	l.maxOutput, l.outputSource = o.Limits.output(in.MaxOutputTokens, o.Model)
-	if err := l.append(unanswered(messages)...); err != nil {
-		l.stop()
+	if err := l.offer(); err != nil {
 		return nil, err
 	}
+	if err := l.load(); err != nil {
+		return nil, err
+	}
+	l.ctx, l.stop = context.WithCancel(ctx)
 	return l, nil
 }
 
@@ -97,30 +86,6 @@ func (l *loop) offer() error {
 	return nil
 }
 
-// unanswered makes a result for each call at the end of a history that has
-// none, so that the history is valid again after a process died between a call
-// and its result.
-func unanswered(messages []llm.Message) []llm.Message {
-	answered := make(map[string]bool)
-	for i := len(messages) - 1; i >= 0; i-- {
-		switch m := messages[i]; m.Role {
-		case llm.RoleTool:
-			answered[m.CallID] = true
-		case llm.RoleAssistant:
-			var add []llm.Message
-			for _, c := range m.Calls {
-				if !answered[c.ID] {
-					add = append(add, resultMessage(c.ID, plug.Error("the run was interrupted before this call gave a result")))
-				}
-			}
-			return add
-		default:
-			return nil
-		}
-	}
-	return nil
-}
-
 // append stores messages and then takes them into the transcript.
 func (l *loop) append(messages ...llm.Message) error {
 	if len(messages) == 0 {
@@ -136,24 +101,48 @@ func (l *loop) append(messages ...llm.Message) error {
 
 // emit stores an event, unless it is ephemeral, and then shows it. It may be
 // called from the goroutines of parallel calls.
-func (l *loop) emit(p plug.Payload) {
+func (l *loop) emit(p plug.Payload) { l.emitBy(p, l.o.Store.AddEvent) } // a failure ends the run
+
+// emitBy is emit for an event that is stored together with something else. An
+// event that can not be stored is shown to nobody, and ends the run.
+func (l *loop) emitBy(p plug.Payload, store func(context.Context, plug.Event) (int64, error)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.seq++
-	e := plug.Event{
-		RunID: l.in.RunID, SessionID: l.in.SessionID, Seq: l.seq, Time: time.Now(),
-		CorrelationID: l.in.CorrelationID, Data: p,
-	}
+	e := l.event(p)
 	if !p.EventType().Ephemeral() {
-		id, err := l.o.Store.AddEvent(context.WithoutCancel(l.ctx), e)
-		if err != nil && l.broken == nil {
-			l.broken = llm.Errorf(llm.CauseStore, "store event: %w", err)
-			l.stop()
+		id, err := store(context.WithoutCancel(l.ctx), e)
+		if err != nil {
+			l.seq--
+			if l.broken == nil {
+				l.broken = llm.Errorf(llm.CauseStore, "store event: %w", err)
+				l.stop()
+			}
+			return l.broken
 		}
 		e.ID = id
 	}
 	if l.in.OnEvent != nil {
 		l.in.OnEvent(e)
+	}
+	return nil
+}
+
+// show shows the event that tells of a broken store, the only one that can not
+// be stored first.
+func (l *loop) show(p plug.Payload) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.in.OnEvent != nil {
+		l.in.OnEvent(l.event(p))
+	}
+}
+
+// event makes the next event of the run; mu is held.
+func (l *loop) event(p plug.Payload) plug.Event {
+	l.seq++
+	return plug.Event{
+		RunID: l.in.RunID, SessionID: l.in.SessionID, Seq: l.seq, Time: time.Now(),
+		CorrelationID: l.in.CorrelationID, Data: p,
 	}
 }
 

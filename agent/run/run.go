@@ -14,6 +14,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"alisio/agent/gate"
 	"alisio/agent/session"
@@ -30,9 +31,12 @@ type Options struct {
 	// Instructions are equal for all requests of a session.
 	Instructions string
 	// Tools are all tools, also those that the gate does not offer.
-	Tools  []plug.Tool
-	Gate   *gate.Gate
-	Store  session.Store
+	Tools []plug.Tool
+	Gate  *gate.Gate
+	Store session.Store
+	// Keep stores the whole of a result that is too long for a message and
+	// returns the name under which read_file opens it; nil: it is lost.
+	Keep   func(ctx context.Context, sessionID, text string) (name string, err error)
 	Files  *plug.Files
 	Exec   *plug.Exec
 	Limits Limits
@@ -43,12 +47,22 @@ type Options struct {
 
 // Input is one run.
 type Input struct {
+	// SessionID is a session that the caller has locked.
 	SessionID string
+	// Fresh, if set, is the session of that id, which does not exist yet.
+	Fresh *session.Session
 	// RunID is preassigned by the caller; empty makes a random one.
 	RunID         string
 	CorrelationID string
-	Prompt        string
-	Attachments   []llm.Attachment
+	// RequestID makes the run unique in its session, or workspace.
+	RequestID string
+	// Continues is an interrupted run that this one takes to its end. Without
+	// Prompt and Attachments its own prompt, which the history holds, stands.
+	Continues string
+	// Acknowledge: the person knows that calls of the session are uncertain.
+	Acknowledge bool
+	Prompt      string
+	Attachments []llm.Attachment
 	// MaxOutputTokens caps each answer of this run; zero leaves it to Limits.
 	MaxOutputTokens int
 	// OnEvent is called in line with every event, never by two goroutines at
@@ -57,14 +71,14 @@ type Input struct {
 }
 
 // Status says how a run ended.
-type Status string
+type Status = session.RunStatus
 
 // The ends of a run.
 const (
-	Completed     Status = "completed"
-	TurnsExceeded Status = "turns_exceeded"
-	Failed        Status = "failed"
-	Cancelled     Status = "cancelled"
+	Completed     = session.RunCompleted
+	TurnsExceeded = session.RunTurnsExceeded
+	Failed        = session.RunFailed
+	Cancelled     = session.RunCancelled
 )
 
 // Outcome is what became of a run. A run that could be started always has one.
@@ -84,6 +98,14 @@ type Outcome struct {
 	Err *llm.Error
 }
 
+// ExistsError tells that a run with the request id is there already; nothing
+// was changed.
+type ExistsError struct{ Run session.Run }
+
+func (e *ExistsError) Error() string {
+	return fmt.Sprintf("request %s is run %s already", e.Run.RequestID, e.Run.ID)
+}
+
 // Do works on one prompt. The caller sees to it that a session has one run at a
 // time. The error tells that the run could not be started; how a started run
 // ended is in the outcome.
@@ -93,15 +115,18 @@ func Do(ctx context.Context, o Options, in Input) (Outcome, error) {
 		return Outcome{}, err
 	}
 	defer l.stop()
-	l.emit(plug.RunStarted{Model: o.Model.ID})
-	if err := l.append(llm.Message{Role: llm.RoleUser, Text: in.Prompt, Attachments: in.Attachments}); err != nil {
-		return l.finish(err), nil
+	if err := l.start(); err != nil {
+		return Outcome{}, err
 	}
+	l.emit(plug.RunStarted{Model: o.Model.ID})
 	return l.finish(l.turns()), nil
 }
 
 // turns runs turn after turn and returns nil when the model is done.
 func (l *loop) turns() error {
+	if m, ok := l.said(); ok {
+		return l.answered(m)
+	}
 	for turn := 1; ; turn++ {
 		l.turn = turn
 		m, err := l.request()
@@ -133,34 +158,43 @@ func (l *loop) answered(m llm.Message) error {
 
 var errTurns = errors.New("turn limit met")
 
-// finish emits the one event that ends the run.
+// finish emits the one event that ends the run. When it can not be stored, the
+// run has failed, whatever it would have been: what is not kept did not happen.
 func (l *loop) finish(err error) Outcome {
-	out := Outcome{RunID: l.in.RunID, Text: l.text, Usage: l.usage, Turns: l.turn, Denied: l.denied}
 	// A failure of the store stopped the run by its context: it comes first.
 	if broken := l.storeError(); broken != nil {
 		err = broken
 	}
+	out, last := l.ending(err)
+	if err := l.conclude(out, last); err != nil {
+		out, last = l.ending(err)
+		l.show(last)
+	}
+	return out
+}
+
+// ending is what becomes of the run, with the event that tells of it.
+func (l *loop) ending(err error) (Outcome, plug.Payload) {
+	out := Outcome{RunID: l.in.RunID, Text: l.text, Usage: l.usage, Turns: l.turn, Denied: l.denied}
 	switch {
 	case err == nil:
 		out.Status = Completed
 		if l.allDenied {
 			out.Code = llm.CausePermission
 		}
-		l.emit(plug.RunCompleted{
+		return out, plug.RunCompleted{
 			Tokens: l.tokens, Text: l.text, Truncated: l.truncated, Denied: l.denied, Code: out.Code,
-		})
+		}
 	case errors.Is(err, errTurns):
 		out.Status, out.Code = TurnsExceeded, llm.CauseTurns
-		l.emit(plug.RunTurnsExceeded{Turns: l.turn, MaxTurns: l.o.Limits.maxTurns()})
+		return out, plug.RunTurnsExceeded{Turns: l.turn, MaxTurns: l.o.Limits.maxTurns()}
 	case l.caller.Err() != nil && l.storeError() == nil:
 		out.Status = Cancelled
-		l.emit(plug.RunCancelled{Error: "the run was stopped"})
-	default:
-		out.Status, out.Err = Failed, asError(err)
-		out.Code = out.Err.Cause
-		l.emit(plug.RunFailed{Error: out.Err.Message, Code: out.Code, Hint: out.Err.Hint})
+		return out, plug.RunCancelled{Error: "the run was stopped"}
 	}
-	return out
+	out.Status, out.Err = Failed, asError(err)
+	out.Code = out.Err.Cause
+	return out, plug.RunFailed{Error: out.Err.Message, Code: out.Code, Hint: out.Err.Hint}
 }
 
 // asError gives any error a cause.

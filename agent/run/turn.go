@@ -25,7 +25,9 @@ func (l *loop) request() (llm.Message, error) {
 	if m.Text == "" && len(m.Calls) == 0 {
 		return llm.Message{}, l.nothing(&a, m, cut)
 	}
-	claimIDs(&m, l.usedIDs)
+	if err := l.claim(&m); err != nil {
+		return llm.Message{}, err
+	}
 	if err := l.append(m); err != nil {
 		return llm.Message{}, err
 	}
@@ -175,13 +177,18 @@ func settle(m *llm.Message) (cut int) {
 			cut++
 			continue
 		default:
-			raw, _ := json.Marshal(map[string]string{brokenKey: c.Arguments}) // strings always marshal
-			c.Arguments = string(raw)
+			c.Arguments = quoted(c.Arguments)
 		}
 		kept = append(kept, c)
 	}
 	m.Calls = kept
 	return cut
+}
+
+// quoted makes JSON of arguments that are none.
+func quoted(arguments string) string {
+	raw, _ := json.Marshal(map[string]string{brokenKey: arguments}) // strings always marshal
+	return string(raw)
 }
 
 // brokenKey marks arguments that were no JSON.

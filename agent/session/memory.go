@@ -138,6 +138,9 @@ func (m *Memory) EndCall(_ context.Context, c Call, e plug.Event) (int64, error)
 	}
 	c.Done = true
 	s.calls[c.ID] = c
+	if e.Data == nil {
+		return 0, nil
+	}
 	return m.addEvent(e)
 }
 

@@ -126,7 +126,8 @@ type Journal interface {
 	// journal of the session holds already is an error.
 	BeginCall(ctx context.Context, c Call) error
 	// EndCall stores a call's result and the event that tells of it, together,
-	// and returns the event's number. The call need not have been begun.
+	// and returns the event's number. The call need not have been begun. An
+	// event without data is not stored.
 	EndCall(ctx context.Context, c Call, e plug.Event) (int64, error)
 	// Calls returns the journal's rows of the ids that it holds, in any order.
 	Calls(ctx context.Context, id string, callIDs ...string) ([]Call, error)

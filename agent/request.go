@@ -1,0 +1,185 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"alisio/agent/run"
+	"alisio/agent/session"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// admission says where a prompt belongs.
+type admission struct {
+	// session is empty for a new one.
+	session string
+	// prior is the run that has the request id, if it has ended or runs.
+	prior session.Run
+	// continues is an interrupted run to be taken to its end; stands: its own
+	// prompt is the last of the session, and need not be given again.
+	continues string
+	stands    bool
+}
+
+// admit looks a request id up.
+func (a *App) admit(ctx context.Context, sessionID, requestID string) (admission, error) {
+	none := admission{session: sessionID}
+	if requestID == "" {
+		return none, nil
+	}
+	j, ok := a.store.(session.RunJournal)
+	if !ok {
+		return none, llm.Errorf(llm.CauseBadRequest, "a request id needs a store that keeps runs")
+	}
+	r, err := j.RunByRequest(ctx, session.RequestKey{Session: sessionID, Workspace: a.root, RequestID: requestID})
+	switch {
+	case errors.Is(err, session.ErrNotFound):
+		return none, nil
+	case err != nil:
+		return none, storeError(err)
+	}
+	if !r.Status.Ended() {
+		// Whose owner is dead is marked when its session is locked; whose is
+		// alive refuses the lock.
+		unlock, err := a.store.Lock(ctx, r.Session)
+		var busy *session.BusyError
+		switch {
+		case errors.As(err, &busy):
+			return admission{session: r.Session}, nil
+		case err != nil:
+			return none, storeError(err)
+		}
+		unlock()
+		if r, err = j.RunByRequest(ctx, session.RequestKey{Session: r.Session, RequestID: requestID}); err != nil {
+			return none, storeError(err)
+		}
+	}
+	if r.Status != session.RunInterrupted {
+		return admission{session: r.Session, prior: r}, nil
+	}
+	stands, err := a.isLast(ctx, r)
+	return admission{session: r.Session, continues: r.ID, stands: stands}, err
+}
+
+// isLast reports whether no other run of the session came after a run.
+func (a *App) isLast(ctx context.Context, r session.Run) (bool, error) {
+	l, ok := a.store.(session.RunList)
+	if !ok {
+		return false, nil
+	}
+	runs, err := l.Runs(ctx, r.Session, 1)
+	if err != nil {
+		return false, storeError(err)
+	}
+	return len(runs) == 1 && runs[0].ID == r.ID, nil
+}
+
+// patience bounds how long a run that somebody else works on is waited for: two
+// callers at the same moment get one answer, and nobody hangs behind a long run.
+type patience struct{ end time.Time }
+
+const (
+	requestPatience = 5 * time.Second
+	requestPoll     = 50 * time.Millisecond
+)
+
+func newPatience() patience { return patience{end: time.Now().Add(requestPatience)} }
+
+// more waits a little and reports whether to look again.
+func (p patience) more(ctx context.Context) bool {
+	if time.Now().After(p.end) {
+		return false
+	}
+	t := time.NewTimer(requestPoll)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func inProgress(ctx context.Context, requestID string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return llm.Errorf(llm.CauseStore, "request %s is being worked on: %w", requestID, err).
+		WithHint("ask again when it has ended: the same answer is then printed, and nothing runs twice")
+}
+
+// replayer is what a store implements that can give back the answers of a run.
+type replayer interface {
+	RunEvents(ctx context.Context, sessionID, runID string) ([]plug.Event, error)
+	RunMessages(ctx context.Context, sessionID, runID string) ([]llm.Message, error)
+}
+
+// replay shows a run that has ended again, from the store.
+func (a *App) replay(ctx context.Context, r session.Run, onEvent func(plug.Event)) (Outcome, error) {
+	s, ok := a.store.(replayer)
+	if !ok {
+		return Outcome{}, llm.Errorf(llm.CauseBadRequest, "request %s has ended, and this store can not show it again", r.RequestID)
+	}
+	events, err := s.RunEvents(ctx, r.Session, r.ID)
+	if err != nil {
+		return Outcome{}, storeError(err)
+	}
+	messages, err := s.RunMessages(ctx, r.Session, r.ID)
+	if err != nil {
+		return Outcome{}, storeError(err)
+	}
+	if onEvent == nil {
+		onEvent = func(plug.Event) {}
+	}
+	out := Outcome{SessionID: r.Session, Replayed: true, Outcome: run.Outcome{RunID: r.ID, Status: r.Status, Usage: r.Usage}}
+	say := speaker(messages, onEvent)
+	for _, e := range events {
+		if t := e.Data.EventType(); t == plug.TypeTurnCompleted || t.Ends() {
+			say(e)
+		}
+		onEvent(e)
+		ended(&out, e.Data)
+	}
+	if out.Code == "" && r.Status == Failed {
+		out.Code = llm.CauseInternal
+	}
+	if out.Code != "" && r.Status == Failed {
+		out.Err = llm.Errorf(out.Code, "%s", r.Error)
+	}
+	return out, nil
+}
+
+// speaker returns what says, before each event that ends an answer, that answer.
+func speaker(messages []llm.Message, onEvent func(plug.Event)) func(plug.Event) {
+	var answers []string
+	for _, m := range messages {
+		if m.Role == llm.RoleAssistant {
+			answers = append(answers, m.Text)
+		}
+	}
+	return func(e plug.Event) {
+		if len(answers) == 0 {
+			return
+		}
+		if text := answers[0]; text != "" {
+			onEvent(plug.Event{RunID: e.RunID, SessionID: e.SessionID, Time: e.Time, Data: plug.Delta{Delta: text}})
+		}
+		answers = answers[1:]
+	}
+}
+
+// ended takes what the last event of a run tells.
+func ended(out *Outcome, p plug.Payload) {
+	switch d := p.(type) {
+	case plug.TurnCompleted:
+		out.Turns = d.Turn
+	case plug.RunCompleted:
+		out.Text, out.Denied, out.Code = d.Text, d.Denied, d.Code
+	case plug.RunTurnsExceeded:
+		out.Code = llm.CauseTurns
+	case plug.RunFailed:
+		out.Code = d.Code
+	}
+}

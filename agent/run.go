@@ -1,0 +1,233 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"alisio/agent/gate"
+	"alisio/agent/profile"
+	"alisio/agent/run"
+	"alisio/agent/session"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// RunOptions shape one run.
+type RunOptions struct {
+	// RunID is preassigned by the embedder; empty makes a random one.
+	RunID         string
+	CorrelationID string
+	// RequestID makes the run happen once, in its session or, for a new session,
+	// in the workspace: see Run.
+	RequestID   string
+	Attachments []llm.Attachment
+	// MaxOutputTokens caps each answer; zero leaves it to the configuration.
+	MaxOutputTokens int
+	// AcknowledgeUncertain: the person knows that it is not known whether calls
+	// of the session took effect, and wants to go on.
+	AcknowledgeUncertain bool
+	// OnEvent is called in line with every event of the run. The answers of a run
+	// that is shown again come as text deltas with Seq 0.
+	OnEvent func(plug.Event)
+}
+
+// Run works on one prompt in a session and returns when the run has ended. An
+// empty id starts a new session. The error tells that no run was started.
+//
+// With a request id, a run that has it already is not repeated: one that ended
+// is shown again from the store, one that a dead process left is taken to its
+// end, and one that somebody works on is waited for, for a short while, and then
+// refused.
+func (a *App) Run(ctx context.Context, sessionID, prompt string, o RunOptions) (Outcome, error) {
+	if strings.TrimSpace(prompt) == "" && len(o.Attachments) == 0 {
+		return Outcome{}, llm.Errorf(llm.CauseBadRequest, "the prompt is empty")
+	}
+	for wait := newPatience(); ; {
+		ad, err := a.admit(ctx, sessionID, o.RequestID)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if ad.prior.Status != "" && ad.prior.Status.Ended() {
+			return a.replay(ctx, ad.prior, o.OnEvent)
+		}
+		out, err := a.attempt(ctx, ad, prompt, o)
+		var busy *session.BusyError
+		var exists *run.ExistsError
+		switch {
+		case o.RequestID != "" && (errors.As(err, &busy) || errors.As(err, &exists)):
+			if !wait.more(ctx) {
+				return Outcome{}, inProgress(ctx, o.RequestID, err)
+			}
+		case errors.As(err, &busy):
+			return Outcome{}, llm.Errorf(llm.CauseStore, "%w", err).WithHint("one run of a session at a time: wait for it, or stop that process")
+		default:
+			return out, err
+		}
+	}
+}
+
+// attempt locks the session and runs in it.
+func (a *App) attempt(ctx context.Context, ad admission, prompt string, o RunOptions) (Outcome, error) {
+	choice, err := a.choose(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	in := run.Input{
+		SessionID: ad.session, RunID: o.RunID, CorrelationID: o.CorrelationID, RequestID: o.RequestID,
+		Acknowledge: o.AcknowledgeUncertain, Continues: ad.continues, Prompt: prompt,
+		Attachments: o.Attachments, MaxOutputTokens: o.MaxOutputTokens, OnEvent: o.OnEvent,
+	}
+	if ad.stands {
+		in.Prompt, in.Attachments = "", nil
+	}
+	if in.SessionID == "" {
+		in.SessionID = NewID()
+		in.Fresh = a.fresh(in.SessionID, prompt, choice)
+	}
+	unlock, err := a.lock(ctx, in.SessionID, in.Fresh != nil)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer unlock()
+	if in.Fresh == nil {
+		a.tellInterrupted(ctx, in.SessionID)
+	}
+	c, err := a.conversation(in.SessionID)
+	if err != nil {
+		return Outcome{}, err
+	}
+	out, err := run.Do(ctx, run.Options{
+		Provider: choice.Provider, Model: choice.Model, Effort: a.o.Effort, Instructions: c.instructions,
+		Secret: choice.Secret, Tools: a.host.Tools(), Gate: c.gate, Store: a.store, Keep: a.keeper(),
+		Files: a.toolFiles(in.SessionID), Exec: a.toolExec(),
+		Limits: run.Limits{MaxTurns: a.o.Config.Limits.MaxTurns, MaxOutputTokens: a.o.Config.Limits.MaxOutputTokens},
+	}, in)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return Outcome{Outcome: out, SessionID: in.SessionID}, nil
+}
+
+func (a *App) fresh(id, prompt string, choice profile.Choice) *session.Session {
+	now := time.Now()
+	return &session.Session{
+		ID: id, Workspace: a.root, Provider: choice.Provider.ID(), Model: choice.Model.ID,
+		Title: title(prompt), Created: now, Updated: now,
+	}
+}
+
+// lock takes a session; one that is not new must exist.
+func (a *App) lock(ctx context.Context, id string, fresh bool) (func(), error) {
+	if !fresh {
+		if _, err := a.store.Session(ctx, id); err != nil {
+			return nil, storeError(err)
+		}
+	}
+	unlock, err := a.store.Lock(ctx, id)
+	var busy *session.BusyError
+	if err != nil && !errors.As(err, &busy) {
+		return nil, storeError(err)
+	}
+	return unlock, err
+}
+
+// tellInterrupted says that the last run of a session has no end.
+func (a *App) tellInterrupted(ctx context.Context, id string) {
+	l, ok := a.store.(session.RunList)
+	if !ok {
+		return
+	}
+	if runs, err := l.Runs(ctx, id, 1); err == nil && len(runs) == 1 && runs[0].Status == session.RunInterrupted {
+		a.o.Log.Warn("the last run of this session was interrupted; all that it had stored is kept")
+	}
+}
+
+// storeError gives an error of the store its cause: what is not there was asked
+// for wrongly.
+func storeError(err error) error {
+	if errors.Is(err, session.ErrNotFound) {
+		return llm.Errorf(llm.CauseBadRequest, "%w", err)
+	}
+	return llm.Errorf(llm.CauseStore, "%w", err)
+}
+
+// conversation finds or makes what the engine holds of a session.
+func (a *App) conversation(id string) (*conversation, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return nil, llm.Errorf(llm.CauseInternal, "the application is closed")
+	}
+	c := a.sessions[id]
+	if c == nil {
+		text, err := a.instructions()
+		if err != nil {
+			return nil, err
+		}
+		c = &conversation{
+			gate:         gate.New(gate.Options{Policy: a.o.Policy, Files: a.files, Asker: a.o.Asker, Waits: a.waits}),
+			instructions: text,
+		}
+		a.sessions[id] = c
+	}
+	return c, nil
+}
+
+// Recover answers what a dead process left open in a session. The calls of
+// which nobody knows whether they took effect are returned; they are recorded as
+// such only with acknowledge, and until then the session does not run.
+func (a *App) Recover(ctx context.Context, sessionID string, acknowledge bool) ([]session.Call, error) {
+	unlock, err := a.lock(ctx, sessionID, false)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	messages, err := a.store.Messages(ctx, sessionID)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	messages = session.Mend(messages)
+	r := session.Recovery{Effect: a.effect}
+	_, err = session.Reconcile(context.WithoutCancel(ctx), a.store, sessionID, messages, r)
+	var uncertain *session.UncertainError
+	switch {
+	case !errors.As(err, &uncertain):
+		return nil, wrapStore(err)
+	case !acknowledge:
+		return uncertain.Calls, nil
+	}
+	r.Acknowledge = true
+	_, err = session.Reconcile(context.WithoutCancel(ctx), a.store, sessionID, messages, r)
+	return uncertain.Calls, wrapStore(err)
+}
+
+func wrapStore(err error) error {
+	if err == nil {
+		return nil
+	}
+	return storeError(fmt.Errorf("recover session: %w", err))
+}
+
+// effect is the widest effect of a tool; what is not known counts as external.
+func (a *App) effect(tool string) plug.Effect {
+	for _, t := range a.host.Tools() {
+		if s := t.Spec(); s.Name == tool {
+			return s.Effect
+		}
+	}
+	return plug.EffectExternal
+}
+
+// title is the first line of a prompt that holds something.
+func title(prompt string) string {
+	for line := range strings.Lines(prompt) {
+		if line = strings.TrimSpace(line); line != "" {
+			runes := []rune(line)
+			return string(runes[:min(len(runes), 200)])
+		}
+	}
+	return ""
+}

@@ -1,0 +1,158 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"alisio/agent/session"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// load reads the transcript and makes it fit for the next request: calls and
+// results pair, and what a dead process left open is answered.
+func (l *loop) load() error {
+	if l.in.Fresh != nil {
+		return nil
+	}
+	// What is stored here is kept, also when the person has just cancelled.
+	ctx := context.WithoutCancel(l.caller)
+	messages, err := l.o.Store.Messages(ctx, l.in.SessionID)
+	if err != nil {
+		return llm.Errorf(llm.CauseStore, "read session: %w", err)
+	}
+	messages = session.Mend(messages)
+	add, err := session.Reconcile(ctx, l.o.Store, l.in.SessionID, messages, session.Recovery{
+		RunID: l.in.RunID, Effect: l.declared, Acknowledge: l.in.Acknowledge,
+	})
+	var uncertain *session.UncertainError
+	switch {
+	case errors.As(err, &uncertain):
+		return llm.Errorf(llm.CauseUncertain, "%w", err).WithHint("look at what the call may have done, then: alisio sessions recover " +
+			l.in.SessionID + " --acknowledge, or go on at once with --acknowledge-uncertain")
+	case err != nil:
+		return llm.Errorf(llm.CauseStore, "recover session: %w", err)
+	}
+	l.messages = append(messages, add...)
+	for i, m := range l.messages {
+		l.messages[i].Calls = sound(m.Calls)
+		for _, c := range m.Calls {
+			l.usedIDs[c.ID] = true
+		}
+	}
+	return nil
+}
+
+// sound returns calls whose arguments are JSON, as servers demand of a history:
+// older programs stored what the model sent.
+func sound(calls []llm.ToolCall) []llm.ToolCall {
+	var own []llm.ToolCall
+	for i, c := range calls {
+		if json.Valid([]byte(c.Arguments)) {
+			continue
+		}
+		if own == nil {
+			own = slices.Clone(calls)
+		}
+		own[i].Arguments = quoted(c.Arguments)
+	}
+	if own == nil {
+		return calls
+	}
+	return own
+}
+
+// start stores the run together with its prompt. From here on the run has an
+// end, whatever happens.
+func (l *loop) start() error {
+	var prompt []llm.Message
+	if l.in.Prompt != "" || len(l.in.Attachments) > 0 {
+		prompt = []llm.Message{{Role: llm.RoleUser, Text: l.in.Prompt, Attachments: l.in.Attachments}}
+	}
+	if err := l.startWith(context.WithoutCancel(l.ctx), prompt); err != nil {
+		var exists *ExistsError
+		if errors.As(err, &exists) {
+			return err
+		}
+		return llm.Errorf(llm.CauseStore, "begin run: %w", err)
+	}
+	l.messages = append(l.messages, prompt...)
+	return nil
+}
+
+func (l *loop) startWith(ctx context.Context, prompt []llm.Message) error {
+	j, ok := l.o.Store.(session.RunJournal)
+	if !ok {
+		if l.in.Fresh != nil {
+			if err := l.o.Store.Create(ctx, *l.in.Fresh); err != nil {
+				return err
+			}
+		}
+		if len(prompt) == 0 {
+			return nil
+		}
+		return l.o.Store.Append(ctx, l.in.SessionID, l.in.RunID, prompt...)
+	}
+	now := time.Now()
+	r, err := j.BeginRun(ctx, session.Begin{
+		Run: session.Run{
+			ID: l.in.RunID, Session: l.in.SessionID, Status: session.RunRunning, RequestID: l.in.RequestID,
+			CorrelationID: l.in.CorrelationID, Model: l.o.Model.ID, Created: now, Started: now,
+		},
+		Fresh: l.in.Fresh, Messages: prompt, Continues: l.in.Continues,
+	})
+	if err == nil && r.ID != l.in.RunID {
+		return &ExistsError{Run: r}
+	}
+	return err
+}
+
+// said returns the answer that an interrupted run had already got and stored,
+// so that nobody is asked for it again.
+func (l *loop) said() (llm.Message, bool) {
+	if l.in.Continues == "" || len(l.messages) == 0 {
+		return llm.Message{}, false
+	}
+	m := l.messages[len(l.messages)-1]
+	return m, m.Role == llm.RoleAssistant && len(m.Calls) == 0 && !m.Interrupted
+}
+
+// conclude stores the run's last event together with the run's end, and shows it.
+func (l *loop) conclude(out Outcome, last plug.Payload) error {
+	j, ok := l.o.Store.(session.RunJournal)
+	if !ok {
+		return l.emitBy(last, l.o.Store.AddEvent)
+	}
+	end := session.RunEnd{ID: l.in.RunID, Status: out.Status, Usage: out.Usage}
+	if out.Err != nil {
+		end.Error = out.Err.Message
+	}
+	return l.emitBy(last, func(ctx context.Context, e plug.Event) (int64, error) { return j.EndRun(ctx, end, e) })
+}
+
+// claim gives every call of an answer an id that the session never used.
+// The transcript knows those of its own messages, the journal those that a
+// compaction took out of it.
+func (l *loop) claim(m *llm.Message) error {
+	var ids []string
+	for _, c := range m.Calls {
+		if c.ID != "" && !l.usedIDs[c.ID] {
+			ids = append(ids, c.ID)
+		}
+	}
+	if len(ids) > 0 {
+		rows, err := l.o.Store.Calls(context.WithoutCancel(l.ctx), l.in.SessionID, ids...)
+		if err != nil {
+			return l.breakStore(fmt.Errorf("read journal: %w", err))
+		}
+		for _, r := range rows {
+			l.usedIDs[r.ID] = true
+		}
+	}
+	claimIDs(m, l.usedIDs)
+	return nil
+}
