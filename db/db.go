@@ -1,0 +1,134 @@
+// Package db is the database: sessions, messages, run events, the tool journal,
+// runs, plugin state, workspaces and blobs in one SQLite file, with the locks
+// and the blob files beside it (spec store.md).
+//
+// It stores what it is given and knows no model, no tool and no screen. Bodies,
+// results and usage are text to it. It deletes nothing that it was not told to,
+// and never alters or overwrites a file that it can not read.
+//
+//	Write ─ one writer connection ─ BEGIN IMMEDIATE ─ do(Tx) ─ record… ─ COMMIT
+//	reads ─ of a run's start: the writer connection; all others: a small pool
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"modernc.org/sqlite" // the driver; this package is its only door
+)
+
+// Options say which database to open, and how.
+type Options struct {
+	// Path is the absolute path of the database file.
+	Path string
+	// Home is the absolute directory that holds locks/ and blobs/.
+	Home string
+	// ReadOnly: look only; nothing is created, migrated, locked or written.
+	ReadOnly bool
+	// Notice takes one-line facts that a person should know. It may be nil.
+	Notice func(text string)
+}
+
+// DB is an open database. Its methods may be called from several goroutines.
+type DB struct {
+	reads
+	path     string
+	home     string
+	readOnly bool
+	notice   func(text string)
+	// writer is nil in a database opened read-only.
+	writer *writer
+	// readers connect on first use: a short run never pays for them.
+	readers *sql.DB
+}
+
+// maxReaders bounds the connections that read beside the writer.
+const maxReaders = 4
+
+// Open opens a database, creates it if it is not there, and brings its schema
+// up to date. Text that is no database gives a *DamagedError and stays as it is.
+func Open(ctx context.Context, o Options) (*DB, error) {
+	if !filepath.IsAbs(o.Path) || !filepath.IsAbs(o.Home) {
+		return nil, fmt.Errorf("open db: path %q and home %q must be absolute", o.Path, o.Home)
+	}
+	// Where there are no such locks the usual ones serve: they are lost only
+	// if something else in this process opens and closes the file.
+	_, _ = sqlite.OFDLocking(true)
+	d := &DB{path: o.Path, home: o.Home, readOnly: o.ReadOnly, notice: o.Notice}
+	d.reads = reads{d}
+	open := d.openWriter
+	if o.ReadOnly {
+		open = d.openReader
+	}
+	if err := open(ctx); err != nil {
+		return nil, fmt.Errorf("open db: %w", explain(o.Path, errors.Join(err, d.Close())))
+	}
+	return d, nil
+}
+
+func (d *DB) openWriter(ctx context.Context) error {
+	if err := prepare(d.path); err != nil {
+		return err
+	}
+	w, err := connect(ctx, d.path)
+	if err != nil {
+		return err
+	}
+	d.writer = w
+	if err := d.readersAt(writable(d.path, readerPragmas)); err != nil {
+		return err
+	}
+	return d.bringUp(ctx)
+}
+
+// openReader looks at the database once, so that a file which is none is
+// refused here and not by the first read.
+func (d *DB) openReader(ctx context.Context) error {
+	name, err := d.lookOnly()
+	if err != nil {
+		return err
+	}
+	if err := d.readersAt(name); err != nil {
+		return err
+	}
+	return retryBusy(ctx, func() error {
+		var n int64
+		return d.readers.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master`).Scan(&n)
+	})
+}
+
+func (d *DB) readersAt(name string) error {
+	c, err := sqlite.NewConnector(name)
+	if err != nil {
+		return err
+	}
+	d.readers = sql.OpenDB(c)
+	d.readers.SetMaxOpenConns(maxReaders)
+	d.readers.SetMaxIdleConns(maxReaders)
+	return nil
+}
+
+// Close waits for the transaction at work and gives back what the database
+// holds. The log of a database that nobody else has open is folded into it.
+func (d *DB) Close() error {
+	var errs []error
+	if d.readers != nil {
+		errs = append(errs, d.readers.Close())
+	}
+	if d.writer != nil {
+		errs = append(errs, d.writer.close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("close db: %w", explain(d.path, err))
+	}
+	return nil
+}
+
+func (d *DB) tell(format string, args ...any) {
+	if d.notice != nil {
+		d.notice(fmt.Sprintf(format, args...))
+	}
+}

@@ -1,0 +1,74 @@
+package db
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+var (
+	// ErrNotFound tells that there is no such row.
+	ErrNotFound = errors.New("no such row")
+	// ErrExists tells that a row of that key is there already.
+	ErrExists = errors.New("exists already")
+	// ErrReadOnly tells that the database was opened for reading.
+	ErrReadOnly = errors.New("the database is open for reading only")
+	// ErrEnded tells that a run has ended: its row is never changed again.
+	ErrEnded = errors.New("the run has ended")
+	errShut  = errors.New("the database is closed")
+)
+
+// DamagedError tells that a file is no database, or a broken one. The file is
+// as it was.
+type DamagedError struct {
+	Path string
+	Err  error
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("the database %q is damaged or is none (%v); to set it aside and recover what can be read: alisio doctor --store --fix", e.Path, e.Err)
+}
+
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+// explain adds to an error what a person can do about it. It is applied once,
+// where the error comes out of SQLite or the file system.
+func explain(path string, err error) error {
+	code := resultCode(err)
+	switch code & 0xff {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return &DamagedError{Path: path, Err: err}
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("the disk of %q is full: %w", path, err)
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
+		return fmt.Errorf("other programs held the database %q for more than %v: %w", path, busyPatience, err)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return unwritable(path, err)
+	}
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("the disk of %q is full: %w", path, err)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return unwritable(path, err)
+	}
+	return err
+}
+
+func unwritable(path string, err error) error {
+	return fmt.Errorf("%q, or its directory %q, can not be written: %w; name another place with ALISIO_STATE_HOME or --db", path, directory(path), err)
+}
+
+// taken turns the violation of a key into ErrExists, and that of a reference
+// into ErrNotFound.
+func taken(err error) error {
+	switch resultCode(err) {
+	case sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+		return fmt.Errorf("%w (%w)", ErrExists, err)
+	case sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
+		return fmt.Errorf("%w: the session (%w)", ErrNotFound, err)
+	}
+	return err
+}

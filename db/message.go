@@ -1,0 +1,61 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// Message is a stored message.
+type Message struct {
+	// Seq grows within the database; AppendMessage gives it.
+	Seq     int64
+	Session string
+	RunID   string
+	// Body is JSON.
+	Body string
+	// Compacted: it is kept and no longer sent.
+	Compacted bool
+	// CopyOf is the Seq of the message that this one is a copy of, zero for none.
+	CopyOf int64
+}
+
+func scanMessage(rows *sql.Rows) (Message, error) {
+	var session, run, body text
+	var seq, compacted, copyOf number
+	err := rows.Scan(&seq, &session, &run, &body, &compacted, &copyOf)
+	return Message{Seq: int64(seq), Session: string(session), RunID: string(run), Body: string(body),
+		Compacted: compacted != 0, CopyOf: int64(copyOf)}, err
+}
+
+// AppendMessage adds a message to the end of its session, which changes by it.
+// ErrNotFound if there is no such session. The message's own Seq is ignored.
+func (t *Tx) AppendMessage(m Message) (seq int64, err error) {
+	f := Fact{Kind: FactMessage, Session: m.Session}
+	res, err := t.record(f, `INSERT INTO messages (session, run_id, body, compacted, copy_of) VALUES (?, ?, ?, ?, ?)`,
+		m.Session, nullText(m.RunID), m.Body, flag(m.Compacted), nullNumber(m.CopyOf))
+	if err != nil {
+		return 0, err
+	}
+	if _, err := t.record(f, `UPDATE sessions SET updated_at = ? WHERE id = ?`, time.Now().UnixMilli(), m.Session); err != nil {
+		return 0, err
+	}
+	if seq, err = res.LastInsertId(); err != nil {
+		return 0, fmt.Errorf("store message: %w", err)
+	}
+	return seq, nil
+}
+
+// ActiveMessages returns the messages of a session that are sent, in order.
+func (r reads) ActiveMessages(ctx context.Context, session string) ([]Message, error) {
+	return list(ctx, r.src, hot, `SELECT seq, session, run_id, body, compacted, copy_of FROM messages
+		WHERE session = ? AND compacted = 0 ORDER BY seq`, scanMessage, session)
+}
+
+// MessagesPage returns up to limit messages of a session behind the number
+// after, all that are kept. The limit is at least 1 and at most 10,000.
+func (r reads) MessagesPage(ctx context.Context, session string, after int64, limit int) ([]Message, error) {
+	return list(ctx, r.src, cold, `SELECT seq, session, run_id, body, compacted, copy_of FROM messages
+		WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`, scanMessage, session, after, page(limit))
+}

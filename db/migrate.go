@@ -1,0 +1,344 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// The released migrations. Their files are never edited: a change is a new
+// file. Numbers from 1001 are this program's own; those in between belong to
+// the program whose databases it shares (spec store.md, "Schema").
+//
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+var steps = []struct {
+	version int64
+	file    string
+}{
+	{1, "migrations/0001.sql"},
+	{2, "migrations/0002.sql"},
+	{3, "migrations/0003.sql"},
+	{4, "migrations/0004.sql"},
+	{1001, "migrations/1001.sql"},
+}
+
+// sharedVersion is the version of the shared schema that a database is brought
+// to; one below it is copied first.
+const sharedVersion = 4
+
+// bringUp makes the database one that this program can work with. Nothing but
+// one SELECT happens to one that is.
+func (d *DB) bringUp(ctx context.Context) error {
+	have, err := d.look(ctx)
+	if err != nil {
+		return err
+	}
+	if err := d.setJournal(ctx); err != nil {
+		return err
+	}
+	if newest(have) > steps[len(steps)-1].version {
+		return d.checkColumns(newest(have))
+	}
+	for missing(have) >= 0 {
+		err := retryBusy(ctx, func() (err error) {
+			have, err = d.migrate(ctx)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missing is the index of the first step that was not made, -1 if all were.
+func missing(have []int64) int {
+	for i, s := range steps {
+		if !slices.Contains(have, s.version) {
+			return i
+		}
+	}
+	return -1
+}
+
+// look returns the recorded versions, none for a new file. It refuses the
+// database of another program before anything is done to it.
+func (d *DB) look(ctx context.Context) (have []int64, err error) {
+	err = retryBusy(ctx, func() (err error) {
+		have, err = d.versions()
+		return err
+	})
+	if err != nil || len(have) > 0 {
+		return have, err
+	}
+	var tables []string
+	err = retryBusy(ctx, func() (err error) {
+		tables, err = d.tables()
+		return err
+	})
+	if err == nil && len(tables) > 0 && !slices.Contains(tables, "sessions") {
+		err = fmt.Errorf("%q is the database of another program: it has a table %.40q and no sessions", d.path, tables[0])
+	}
+	return nil, err
+}
+
+func (d *DB) tables() ([]string, error) {
+	return column[text](d.writer, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`)
+}
+
+// versions reads the table of versions; a database without it has none.
+func (d *DB) versions() ([]int64, error) {
+	have, err := column[number](d.writer, `SELECT version FROM schema_migrations`)
+	if resultCode(err) == sqlite3.SQLITE_ERROR {
+		return nil, nil
+	}
+	out := make([]int64, len(have))
+	for i, s := range have {
+		out[i] = int64(parse(s))
+	}
+	return out, err
+}
+
+// column reads the only column of a query, over the writer's connection and
+// without keeping the statement: these run at most once an opening.
+func column[T text | number, P interface {
+	*T
+	sql.Scanner
+}](w *writer, query string, args ...any) ([]string, error) {
+	rows, err := w.conn.QueryContext(context.Background(), query, args...)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	err = drain(rows, func(rows *sql.Rows) error {
+		for rows.Next() {
+			var v T
+			if err := rows.Scan(P(&v)); err != nil {
+				return err
+			}
+			out = append(out, fmt.Sprint(v))
+		}
+		return nil
+	})
+	return out, err
+}
+
+// setJournal turns the write-ahead log on, or, where the memory that it needs is
+// not shared by all who use the file, off.
+func (d *DB) setJournal(ctx context.Context) error {
+	want := "wal"
+	if name, yes := networkFS(directory(d.path)); yes {
+		want = "delete"
+		d.tell("%s", networkLine(directory(d.path), name))
+	}
+	return retryBusy(ctx, func() error {
+		now, err := column[text](d.writer, `PRAGMA journal_mode`)
+		if err != nil || len(now) == 1 && now[0] == want {
+			return err
+		}
+		if want == "delete" {
+			return d.writer.pragma(`PRAGMA journal_mode = DELETE`)
+		}
+		return d.writer.pragma(`PRAGMA journal_mode = WAL`)
+	})
+}
+
+// migrate makes the first step that is missing, schema and version row in one
+// transaction, and returns the versions that are there then. A new database gets
+// all steps in one. Of processes that come at once, one makes a step and the
+// others find it made.
+func (d *DB) migrate(ctx context.Context) (have []int64, err error) {
+	if err := d.writer.pragma(`BEGIN IMMEDIATE`); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			// It fails when SQLite has undone the transaction by itself.
+			_ = d.writer.pragma(`ROLLBACK`)
+		}
+	}()
+	if have, err = d.versions(); err != nil {
+		return nil, err
+	}
+	tables, err := d.tables()
+	if err != nil {
+		return nil, err
+	}
+	fresh := len(tables) == 0
+	for i := missing(have); i >= 0; i = missing(have) {
+		if !fresh && newest(have) < sharedVersion {
+			if err := d.keepOld(ctx, newest(have)); err != nil {
+				return nil, err
+			}
+		}
+		if err := d.step(i); err != nil {
+			return nil, fmt.Errorf("migrate to version %d: %w", steps[i].version, err)
+		}
+		have = append(have, steps[i].version)
+		if !fresh {
+			break
+		}
+	}
+	return have, d.writer.pragma(`COMMIT`)
+}
+
+func newest(have []int64) int64 {
+	if len(have) == 0 {
+		return 0
+	}
+	return slices.Max(have)
+}
+
+func (d *DB) step(i int) error {
+	file, err := migrations.ReadFile(steps[i].file)
+	if err != nil {
+		return err
+	}
+	for _, s := range statements(string(file)) {
+		if err := d.alter(s); err != nil {
+			return err
+		}
+	}
+	_, err = d.writer.conn.ExecContext(context.Background(), `INSERT OR IGNORE INTO schema_migrations(version) VALUES (?)`, steps[i].version)
+	return err
+}
+
+// alter runs one statement of a migration. A column that is there already is
+// left: a program that died, or an older one, made it.
+func (d *DB) alter(statement string) error {
+	if table, name, ok := addsColumn(statement); ok {
+		there, err := d.columns(table)
+		if err != nil || slices.Contains(there, strings.ToLower(name)) {
+			return err
+		}
+	}
+	return d.writer.pragma(statement)
+}
+
+// statements takes a migration apart: each statement ends with a line that ends
+// with ";", and lines that begin with "--" are comments.
+func statements(file string) []string {
+	var out []string
+	var b strings.Builder
+	for line := range strings.Lines(file) {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "--") {
+			continue
+		}
+		b.WriteString(line)
+		if strings.HasSuffix(line, ";") {
+			out = append(out, b.String())
+			b.Reset()
+			continue
+		}
+		b.WriteByte('\n')
+	}
+	return out
+}
+
+func addsColumn(statement string) (table, name string, ok bool) {
+	f := strings.Fields(statement)
+	if len(f) < 6 || strings.Join(f[:2], " ") != "ALTER TABLE" || strings.Join(f[3:5], " ") != "ADD COLUMN" {
+		return "", "", false
+	}
+	return f[2], f[5], true
+}
+
+// columns returns the lower-case names of a table's columns, none if there is
+// no such table.
+func (d *DB) columns(table string) ([]string, error) {
+	return column[text](d.writer, `SELECT lower(name) FROM pragma_table_info(?)`, table)
+}
+
+// keepOld saves a database of an older version before its first step, once. The
+// caller holds the write lock, so the copy is of that version; it is made over a
+// connection of its own, because the writer's is in a transaction.
+func (d *DB) keepOld(ctx context.Context, version int64) error {
+	path := fmt.Sprintf("%s.v%d.backup", d.path, version)
+	if _, err := os.Lstat(path); err == nil {
+		return nil
+	}
+	if err := d.copyTo(ctx, path); err != nil {
+		return fmt.Errorf("back up: %w", err)
+	}
+	d.tell("the database %s was of version %d; a copy of it is kept as %s", d.path, version, path)
+	return nil
+}
+
+// copyTo writes what the database holds now to a new file, which is there whole
+// or not at all.
+func (d *DB) copyTo(ctx context.Context, path string) error {
+	part := fmt.Sprintf("%s.%d.part", path, os.Getpid())
+	if err := os.Remove(part); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := create(part); err != nil {
+		return err
+	}
+	err := vacuumInto(ctx, d.path, part)
+	if err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return nil
+}
+
+func vacuumInto(ctx context.Context, from, to string) error {
+	c, err := sqlite.NewConnector(writable(from, commonPragmas))
+	if err != nil {
+		return err
+	}
+	pool := sql.OpenDB(c)
+	_, err = pool.ExecContext(ctx, `VACUUM INTO ?`, to)
+	return errors.Join(err, pool.Close())
+}
+
+// checkColumns tells whether a database of a newer program still has all that
+// this one reads and writes. It is opened as it is, or refused.
+func (d *DB) checkColumns(version int64) error {
+	for _, t := range usedColumns {
+		there, err := d.columns(t.table)
+		if err != nil {
+			return err
+		}
+		for _, name := range strings.Fields(t.columns) {
+			if !slices.Contains(there, name) {
+				return fmt.Errorf("%q was changed by a newer alisio (version %d) and has no %s.%s: update alisio", d.path, version, t.table, name)
+			}
+		}
+	}
+	return nil
+}
+
+// usedColumns are the columns that the statements of this package name.
+var usedColumns = []struct{ table, columns string }{
+	{"sessions", "id workspace provider model locked_pid parent_id depth agent status title usage options created_at updated_at pinned archived_at locked_boot locked_start"},
+	{"messages", "seq session body compacted copy_of run_id"},
+	{"tool_calls", "session call_id status result run_id name effect started_at ended_at"},
+	{"events", "seq session run_id type body created_at correlation_id run_seq"},
+	{"plugin_state", "plugin key value"},
+	{"runs", "id session status request_id correlation_id owner_pid model created_at started_at ended_at error usage owner_boot owner_start"},
+	{"workspaces", "path label pinned last_opened_at"},
+	{"blobs", "hash mime size width height created_at"},
+	{"blob_refs", "session seq hash"},
+	{"deletions", "session title workspace messages deleted_at"},
+}
+
+// Versions returns the versions that the database's schema has reached.
+func (r reads) Versions(ctx context.Context) ([]int, error) {
+	return list(ctx, r.src, cold, `SELECT version FROM schema_migrations ORDER BY version`, func(rows *sql.Rows) (int, error) {
+		n, err := scanNumber(rows)
+		return int(n), err
+	})
+}
