@@ -1,0 +1,215 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"alisio/llm"
+	"alisio/plug"
+)
+
+func calls(ids ...string) llm.Message {
+	m := llm.Message{Role: llm.RoleAssistant}
+	for _, id := range ids {
+		m.Calls = append(m.Calls, llm.ToolCall{ID: id, Name: "tool_" + id, Arguments: "{}"})
+	}
+	return m
+}
+
+func result(id, text string) llm.Message { return ResultMessage(id, plug.Text(text)) }
+
+func user(text string) llm.Message { return llm.Message{Role: llm.RoleUser, Text: text} }
+
+// The repair handled calls without results only; a result without its call was
+// sent again and again, and servers refuse it.
+// Trigger: the store was edited so that a tool message stands without its call.
+func TestC051MendPairsBothWays(t *testing.T) {
+	lost := ResultMessage("a", plug.Error("the result of this call is no longer known"))
+	for _, c := range []struct {
+		name     string
+		in, want []llm.Message
+	}{
+		{"nothing", nil, nil},
+		{"whole", []llm.Message{user("u"), calls("a", "b"), result("b", "2"), result("a", "1")}, nil},
+		{"open at the end", []llm.Message{user("u"), calls("a", "b"), result("b", "2")}, nil},
+		{"result at the front", []llm.Message{result("a", "1"), user("u")}, []llm.Message{user("u")}},
+		{"result of another call", []llm.Message{user("u"), calls("a"), result("x", "0"), result("a", "1")},
+			[]llm.Message{user("u"), calls("a"), result("a", "1")}},
+		{"result twice", []llm.Message{calls("a"), result("a", "1"), result("a", "2"), user("u")},
+			[]llm.Message{calls("a"), result("a", "1"), user("u")}},
+		{"result too late", []llm.Message{calls("a"), user("u"), result("a", "1")}, []llm.Message{calls("a"), lost, user("u")}},
+		{"call without result", []llm.Message{calls("a"), user("u")}, []llm.Message{calls("a"), lost, user("u")}},
+		{"one of two", []llm.Message{calls("b", "a"), result("b", "2"), calls("c"), result("c", "3")},
+			[]llm.Message{calls("b", "a"), result("b", "2"), lost, calls("c"), result("c", "3")}},
+		{"one id in two answers", []llm.Message{calls("a"), result("a", "1"), calls("a"), result("a", "2")}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			want := c.want
+			if want == nil {
+				want = c.in
+			}
+			before := append([]llm.Message(nil), c.in...)
+			got := Mend(c.in)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("got %+v\nwant %+v", got, want)
+			}
+			if !reflect.DeepEqual(c.in, before) {
+				t.Error("the caller's messages were changed")
+			}
+			if again := Mend(got); !reflect.DeepEqual(again, got) {
+				t.Errorf("a second time gives %+v", again)
+			}
+		})
+	}
+}
+
+// open makes a session whose last answer has the calls of the journal's rows,
+// and one that never began.
+func died(t *testing.T, rows ...Call) (*Memory, []llm.Message) {
+	t.Helper()
+	ctx := context.Background()
+	m := NewMemory()
+	must(t, m.Create(ctx, Session{ID: "s"}))
+	var ids []string
+	for _, r := range rows {
+		r.Session = "s"
+		must(t, m.BeginCall(ctx, r))
+		if r.Done {
+			_, err := m.EndCall(ctx, r, plug.Event{})
+			must(t, err)
+		}
+		ids = append(ids, r.ID)
+	}
+	must(t, m.Append(ctx, "s", "", user("go"), calls(append(ids, "never")...)))
+	messages, err := m.Messages(ctx, "s")
+	must(t, err)
+	return m, messages
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func effects(tool string) plug.Effect {
+	switch tool {
+	case "tool_look":
+		return plug.EffectRead
+	case "tool_note":
+		return plug.EffectInternal
+	}
+	return plug.EffectExternal
+}
+
+func TestReconcileByWhatTheJournalSays(t *testing.T) {
+	ctx := context.Background()
+	m, messages := died(t,
+		Call{ID: "done", Name: "tool_done", Effect: plug.EffectWrite, Done: true, Result: plug.Text("written")},
+		Call{ID: "look", Name: "tool_look"}, Call{ID: "note", Effect: plug.EffectInternal})
+	add, err := Reconcile(ctx, m, "s", messages, Recovery{Effect: effects})
+	must(t, err)
+	want := []string{"written", "interrupted", "interrupted", "not executed"}
+	if len(add) != len(want) {
+		t.Fatalf("got %+v", add)
+	}
+	for i, w := range want {
+		if !strings.Contains(add[i].PlainText(), w) || add[i].IsError != (i > 0) {
+			t.Errorf("result %d: got %+v, want %q", i, add[i], w)
+		}
+	}
+	stored, err := m.Messages(ctx, "s")
+	must(t, err)
+	if !reflect.DeepEqual(stored, append(messages, add...)) {
+		t.Errorf("stored %+v", stored)
+	}
+	if again, err := Reconcile(ctx, m, "s", stored, Recovery{Effect: effects}); err != nil || len(again) > 0 {
+		t.Errorf("a second time: %+v, %v", again, err)
+	}
+	rows, err := m.Calls(ctx, "s", "done", "look", "note", "never")
+	must(t, err)
+	for _, r := range rows {
+		if !r.Done {
+			t.Errorf("row %s is still pending", r.ID)
+		}
+	}
+	if len(rows) != 4 {
+		t.Errorf("got %d rows, want one for each call: the ids are used", len(rows))
+	}
+}
+
+func TestAnUncertainCallStopsTheSession(t *testing.T) {
+	ctx := context.Background()
+	for _, effect := range []plug.Effect{plug.EffectWrite, plug.EffectProcess, plug.EffectExternal, "", "unheard_of"} {
+		m, messages := died(t, Call{ID: "look", Effect: plug.EffectRead}, Call{ID: "edit", Effect: effect})
+		add, err := Reconcile(ctx, m, "s", messages, Recovery{Effect: effects})
+		var uncertain *UncertainError
+		if !errors.As(err, &uncertain) || len(uncertain.Calls) != 1 || uncertain.Calls[0].ID != "edit" || add != nil {
+			t.Fatalf("%q: got %+v, %v", effect, add, err)
+		}
+		if !strings.Contains(err.Error(), "tool_edit (edit)") {
+			t.Errorf("%q: %v", effect, err)
+		}
+		if stored, _ := m.Messages(ctx, "s"); len(stored) != len(messages) {
+			t.Errorf("%q: something was stored", effect)
+		}
+		add, err = Reconcile(ctx, m, "s", messages, Recovery{Effect: effects, Acknowledge: true})
+		must(t, err)
+		if len(add) != 3 || !strings.Contains(add[1].PlainText(), "not known whether") {
+			t.Errorf("%q: acknowledged: %+v", effect, add)
+		}
+	}
+}
+
+// A store that fails between the steps leaves a state that the next time takes
+// to the same end.
+func TestReconcileInterruptedItself(t *testing.T) {
+	ctx := context.Background()
+	for fail := 1; fail <= 3; fail++ {
+		m, messages := died(t, Call{ID: "look", Effect: plug.EffectRead})
+		broken := &failing{Memory: m, left: fail}
+		if _, err := Reconcile(ctx, broken, "s", messages, Recovery{Effect: effects}); !errors.Is(err, errBroken) {
+			t.Fatalf("step %d: got %v", fail, err)
+		}
+		now, err := m.Messages(ctx, "s")
+		must(t, err)
+		if _, err := Reconcile(ctx, m, "s", now, Recovery{Effect: effects}); err != nil {
+			t.Fatalf("step %d: %v", fail, err)
+		}
+		end, err := m.Messages(ctx, "s")
+		must(t, err)
+		var texts []string
+		for _, r := range end[2:] {
+			texts = append(texts, r.PlainText())
+		}
+		if len(texts) != 2 || !strings.Contains(texts[0], "interrupted") || !strings.Contains(texts[1], "not executed") {
+			t.Errorf("step %d: got %q", fail, texts)
+		}
+	}
+}
+
+var errBroken = errors.New("the disk is full")
+
+// failing is a store whose left-th write fails.
+type failing struct {
+	*Memory
+	left int
+}
+
+func (f *failing) EndCall(ctx context.Context, c Call, e plug.Event) (int64, error) {
+	if f.left--; f.left == 0 {
+		return 0, errBroken
+	}
+	return f.Memory.EndCall(ctx, c, e)
+}
+
+func (f *failing) Append(ctx context.Context, id, run string, messages ...llm.Message) error {
+	if f.left--; f.left == 0 {
+		return errBroken
+	}
+	return f.Memory.Append(ctx, id, run, messages...)
+}
