@@ -73,9 +73,9 @@ func plainName(s string) bool {
 	return true
 }
 
-// acquire takes the lock of a session in the directory dir. With wait, a holder
-// that may be about to leave is waited for; without, there is one try.
-func acquire(ctx context.Context, dir, session string, wait bool) (*Lock, error) {
+// acquire takes the lock of a session in the directory dir. When patient, a holder
+// that may be about to leave is waited for; else there is one try.
+func acquire(ctx context.Context, dir, session string, patient bool) (*Lock, error) {
 	if err := lockDir(dir); err != nil {
 		return nil, err
 	}
@@ -91,10 +91,10 @@ func acquire(ctx context.Context, dir, session string, wait bool) (*Lock, error)
 		if pid != 0 {
 			limit = heldWait
 		}
-		if !wait || time.Since(begun) > limit {
+		if !patient || time.Since(begun) > limit {
 			return nil, &HeldError{Session: session, PID: pid}
 		}
-		if err := pause(ctx, lockStep/2+rand.N(lockStep)); err != nil {
+		if err := wait(ctx, lockStep/2+rand.N(lockStep)); err != nil {
 			return nil, err
 		}
 	}
@@ -189,16 +189,4 @@ func lockPID(path string) int {
 		return 0
 	}
 	return pid
-}
-
-// pause waits, or returns the context's error.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
 }

@@ -1,0 +1,55 @@
+package db
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestRefuse(t *testing.T) {
+	refused := []string{
+		"ATTACH '/etc/x' AS y", "attach database 'x' as y", "DETACH y", "VACUUM", "VACUUM INTO '/tmp/x'",
+		"BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT a", "RELEASE a",
+		"/* c */ ATTACH 'x' AS y", "-- c\nATTACH 'x' AS y", "\ufeffATTACH 'x' AS y", ";;ATTACH 'x' AS y",
+		"SELECT 1; ATTACH 'x' AS y", "SELECT ';' ; ATTACH 'x' AS y", `SELECT 1 AS ";"; VACUUM`, "SELECT [;];VACUUM",
+		"SELECT `;`;VACUUM", "SELECT 'it''s;'; VACUUM", "SELECT 1 -- ; x\n; VACUUM", "SELECT 1 /* ; */; VACUUM",
+		"EXPLAIN PRAGMA journal_mode=off", "EXPLAIN QUERY PLAN PRAGMA journal_mode=off",
+		"PRAGMA temp_store_directory='/tmp'", "pragma main.writable_schema=1", `PRAGMA "journal_mode"=off`,
+		"PRAGMA 'main' . journal_mode=off", "PRAGMA", "PRAGMA main.",
+		"CREATE TRIGGER a AFTER INSERT ON b BEGIN SELECT 1; END; END",
+		"CREATE TABLE a(b); END", "SELECT 1\x00; VACUUM", strings.Repeat(" ", maxText+1),
+	}
+	for _, text := range refused {
+		if refuse(text) == nil {
+			t.Errorf("taken: %.80q", text)
+		}
+	}
+	taken := []string{
+		"", ";", "SELECT 1", "SELECT 'ATTACH'; SELECT 'VACUUM;PRAGMA journal_mode'",
+		"CREATE TABLE begin_x(attach TEXT)", "INSERT INTO a VALUES('x; ATTACH y')", "SELECT 1 -- ATTACH\n",
+		"PRAGMA user_version=3", "PRAGMA table_info(a)", "PRAGMA main.user_version", "SELECT CASE WHEN 1 THEN 2 END",
+		"CREATE TRIGGER a AFTER INSERT ON b BEGIN INSERT INTO c VALUES(new.x); DELETE FROM d; END",
+		"CREATE TEMP TRIGGER a AFTER INSERT ON b BEGIN SELECT 1; END; SELECT 2",
+		"WITH x AS (SELECT 1) SELECT * FROM x", "SELECT 'unterminated ; ATTACH 'x",
+	}
+	for _, text := range taken {
+		if err := refuse(text); err != nil {
+			t.Errorf("refused %q: %v", text, err)
+		}
+	}
+}
+
+func FuzzRefuse(f *testing.F) {
+	f.Add("SELECT ';'; ATTACH x")
+	f.Add("/*")
+	f.Add("'")
+	f.Fuzz(func(t *testing.T, text string) {
+		_ = refuse(text)
+		s := scanner{text: text}
+		for range len(text) + 1 {
+			if s.statement() == nil {
+				return
+			}
+		}
+		t.Error("the scanner does not end")
+	})
+}
