@@ -30,8 +30,8 @@ type command struct {
 //
 // Words are separated by white space; single quotes hold a word together and
 // keep $ as it is, two of them in quotes stand for one. $NAME outside of quotes is a
-// variable: HOME, TMPDIR, WORK (the working folder), the homes of Params, and
-// what scripts set. An unknown one is an error. stdout and stderr in place of a
+// variable: HOME, TMPDIR, WORK (the working folder), SOURCE (the folder of the
+// test's package, for fixtures), the homes of Params, and what scripts set. An unknown one is an error. stdout and stderr in place of a
 // file name are the output of the last program.
 func commands() []command {
 	return []command{
@@ -116,6 +116,10 @@ func newScript(name string, data []byte, root string, b *bin, p Params) (*script
 		// Under the race detector a program sleeps a second when it ends.
 		"GORACE":     "atexit_sleep_ms=0",
 		"HTTP_PROXY": closed, "HTTPS_PROXY": closed,
+	}
+	var err error
+	if s.env["SOURCE"], err = os.Getwd(); err != nil {
+		return nil, err
 	}
 	for _, name := range []string{"SYSTEMROOT", "GOCOVERDIR"} {
 		if v := os.Getenv(name); v != "" {

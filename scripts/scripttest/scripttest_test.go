@@ -236,6 +236,14 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
+// Fixtures are found from the folder of the test's package.
+func TestSource(t *testing.T) {
+	p := params()
+	if _, err := play(t, "# x\nexists $SOURCE/scripttest.go\n", programs(t, p), p); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestSkip(t *testing.T) {
 	p := params()
 	s, err := play(t, "# x\nskip 'not here'\nexec toy fail\n", programs(t, p), p)
