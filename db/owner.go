@@ -6,7 +6,8 @@ import "os"
 // another process after the first has ended, and after a restart of the machine.
 type Owner struct {
 	PID int
-	// Boot names the run of the machine; empty where the system gives none.
+	// Boot names the run of the machine, or the kind of system where that can not
+	// be learned; it is empty in rows of programs that stored a pid alone.
 	Boot string
 	// Start is when the process began, in the system's own unit, good for
 	// comparison alone; zero where the system does not tell.
