@@ -19,22 +19,16 @@ const (
 	longestPause  = 100 * time.Millisecond
 )
 
-// retryBusy calls do until it succeeds, fails for good, or has been busy for too
-// long, with growing pauses of random length in between. It returns the last
-// error of do, or the context's.
+// retryBusy calls do until it succeeds, fails for good, or has been kept from it
+// for too long, with growing pauses of random length in between. It returns the
+// last error of do, or the context's.
 func retryBusy(ctx context.Context, do func() error) error {
-	var begun time.Time
+	begun := time.Now()
 	pause := firstPause
 	for {
 		err := do()
 		limit := patience(err)
-		if limit == 0 {
-			return err
-		}
-		if begun.IsZero() {
-			begun = time.Now()
-		}
-		if time.Since(begun) >= limit {
+		if limit == 0 || time.Since(begun) >= limit {
 			return err
 		}
 		if cause := wait(ctx, pause/2+rand.N(pause)); cause != nil {

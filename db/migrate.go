@@ -4,13 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"embed"
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
@@ -37,19 +34,22 @@ var steps = []struct {
 const sharedVersion = 4
 
 // bringUp makes the database one that this program can work with. Nothing but
-// one SELECT happens to one that is.
+// one SELECT, and a look at the journal mode, happens to one that is.
 func (d *DB) bringUp(ctx context.Context) error {
 	have, err := d.look(ctx)
 	if err != nil {
 		return err
 	}
+	newer := newest(have) > steps[len(steps)-1].version
+	if newer {
+		if err := d.checkColumns(newest(have)); err != nil {
+			return err
+		}
+	}
 	if err := d.setJournal(ctx); err != nil {
 		return err
 	}
-	if newest(have) > steps[len(steps)-1].version {
-		return d.checkColumns(newest(have))
-	}
-	for missing(have) >= 0 {
+	for !newer && missing(have) >= 0 {
 		err := retryBusy(ctx, func() (err error) {
 			have, err = d.migrate(ctx)
 			return err
@@ -78,7 +78,7 @@ func (d *DB) look(ctx context.Context) (have []int64, err error) {
 		have, err = d.versions()
 		return err
 	})
-	if err != nil || len(have) > 0 {
+	if err != nil || missing(have) < 0 {
 		return have, err
 	}
 	var tables []string
@@ -89,7 +89,7 @@ func (d *DB) look(ctx context.Context) (have []int64, err error) {
 	if err == nil && len(tables) > 0 && !slices.Contains(tables, "sessions") {
 		err = fmt.Errorf("%q is the database of another program: it has a table %.40q and no sessions", d.path, tables[0])
 	}
-	return nil, err
+	return have, err
 }
 
 func (d *DB) tables() ([]string, error) {
@@ -257,82 +257,6 @@ func addsColumn(statement string) (table, name string, ok bool) {
 // no such table.
 func (d *DB) columns(table string) ([]string, error) {
 	return column[text](d.writer, `SELECT lower(name) FROM pragma_table_info(?)`, table)
-}
-
-// keepOld saves a database of an older version before its first step, once. The
-// caller holds the write lock, so the copy is of that version; it is made over a
-// connection of its own, because the writer's is in a transaction.
-func (d *DB) keepOld(ctx context.Context, version int64) error {
-	path := fmt.Sprintf("%s.v%d.backup", d.path, version)
-	if _, err := os.Lstat(path); err == nil {
-		return nil
-	}
-	if err := d.copyTo(ctx, path); err != nil {
-		return fmt.Errorf("back up: %w", err)
-	}
-	d.tell("the database %s was of version %d; a copy of it is kept as %s", d.path, version, path)
-	return nil
-}
-
-// copyTo writes what the database holds now to a new file, which is there whole
-// or not at all.
-func (d *DB) copyTo(ctx context.Context, path string) error {
-	part := fmt.Sprintf("%s.%d.part", path, os.Getpid())
-	if err := os.Remove(part); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if err := create(part); err != nil {
-		return err
-	}
-	err := vacuumInto(ctx, d.path, part)
-	if err == nil {
-		err = os.Rename(part, path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(part))
-	}
-	return nil
-}
-
-func vacuumInto(ctx context.Context, from, to string) error {
-	c, err := sqlite.NewConnector(writable(from, commonPragmas))
-	if err != nil {
-		return err
-	}
-	pool := sql.OpenDB(c)
-	_, err = pool.ExecContext(ctx, `VACUUM INTO ?`, to)
-	return errors.Join(err, pool.Close())
-}
-
-// checkColumns tells whether a database of a newer program still has all that
-// this one reads and writes. It is opened as it is, or refused.
-func (d *DB) checkColumns(version int64) error {
-	for _, t := range usedColumns {
-		there, err := d.columns(t.table)
-		if err != nil {
-			return err
-		}
-		for _, name := range strings.Fields(t.columns) {
-			if !slices.Contains(there, name) {
-				return fmt.Errorf("%q was changed by a newer alisio (version %d) and has no %s.%s: update alisio", d.path, version, t.table, name)
-			}
-		}
-	}
-	return nil
-}
-
-// usedColumns are the columns that the statements of this package name.
-var usedColumns = []struct{ table, columns string }{
-	{"sessions", "id workspace provider model locked_pid parent_id depth agent status title usage options created_at updated_at pinned archived_at locked_boot locked_start"},
-	{"messages", "seq session body compacted copy_of run_id"},
-	{"tool_calls", "session call_id status result run_id name effect started_at ended_at"},
-	{"events", "seq session run_id type body created_at correlation_id run_seq"},
-	{"plugin_state", "plugin key value"},
-	{"runs", "id session status request_id correlation_id owner_pid model created_at started_at ended_at error usage owner_boot owner_start"},
-	{"workspaces", "path label pinned last_opened_at"},
-	{"blobs", "hash mime size width height created_at"},
-	{"blob_refs", "session seq hash"},
-	{"deletions", "session title workspace messages deleted_at"},
 }
 
 // Versions returns the versions that the database's schema has reached.

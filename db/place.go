@@ -22,6 +22,11 @@ func prepare(path string) error {
 	if err := regular(path); err != nil {
 		return err
 	}
+	// SQLite would open what it may not write for reading, without a word, and
+	// try for seconds to make the files beside it.
+	if err := errors.Join(canWrite(directory(path)), canWrite(path)); err != nil {
+		return err
+	}
 	for _, name := range []string{path, path + "-wal", path + "-shm", path + "-journal"} {
 		if err := tighten(name); err != nil {
 			return err

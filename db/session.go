@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -182,22 +183,22 @@ func (t *Tx) DeleteSession(id string) error {
 }
 
 // clear removes the rows of one session and returns how many messages it had.
+// Behind an error the transaction takes no further statement.
 func (t *Tx) clear(id string) (messages int64, err error) {
 	f := Fact{Kind: FactDeletion, Session: id}
+	_, refs := t.record(f, `DELETE FROM blob_refs WHERE session = ?`, id)
+	_, events := t.record(f, `DELETE FROM events WHERE session = ?`, id)
+	_, calls := t.record(f, `DELETE FROM tool_calls WHERE session = ?`, id)
+	_, runs := t.record(f, `DELETE FROM runs WHERE session = ?`, id)
+	if err := cmp.Or(refs, events, calls, runs); err != nil {
+		return 0, err
+	}
 	res, err := t.record(f, `DELETE FROM messages WHERE session = ?`, id)
 	if err != nil {
 		return 0, err
 	}
-	for _, query := range []string{
-		`DELETE FROM blob_refs WHERE session = ?`,
-		`DELETE FROM events WHERE session = ?`,
-		`DELETE FROM tool_calls WHERE session = ?`,
-		`DELETE FROM runs WHERE session = ?`,
-		`DELETE FROM sessions WHERE id = ?`,
-	} {
-		if _, err := t.record(f, query, id); err != nil {
-			return 0, err
-		}
+	if err := t.recordOne(f, `DELETE FROM sessions WHERE id = ?`, id); err != nil {
+		return 0, err
 	}
 	return res.RowsAffected()
 }

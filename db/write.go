@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Sync is how durable a commit is.
@@ -17,6 +19,9 @@ const (
 	// begun before it has its effect (spec store.md).
 	Full
 )
+
+// errOver tells that a Tx was used behind the end of its transaction.
+var errOver = errors.New("the transaction is over")
 
 // Fact says what one statement made durable.
 type Fact struct {
@@ -50,6 +55,9 @@ type Tx struct {
 	reads
 	d *DB
 	w *writer
+	// over is why nothing can be stored any more: SQLite may have undone the
+	// transaction, and a statement behind that would be kept on its own.
+	over error
 }
 
 // Write is the one function through which every durable fact passes: one
@@ -87,7 +95,12 @@ func (d *DB) attempt(ctx context.Context, s Sync, do func(*Tx) error) (err error
 	}()
 	t := &Tx{d: d, w: d.writer}
 	t.reads = reads{t}
-	if err := do(t); err != nil {
+	err = do(t)
+	if err == nil {
+		err = t.over
+	}
+	t.over = errOver
+	if err != nil {
 		return err
 	}
 	// A reader can stand in the way of a commit where there is no write-ahead
@@ -123,13 +136,22 @@ func (d *DB) begin(s Sync) error {
 
 // record carries out the one statement of a fact. Every statement of this
 // package that changes a row passes here, but those of migrations, of the
-// storage port and of repair.
+// storage port and of repair. After a violated key the transaction goes on,
+// after any other error it is over, whatever its function returns.
 func (t *Tx) record(f Fact, query string, args ...any) (sql.Result, error) {
-	res, err := t.w.exec(query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("store %s: %w", f.Kind, taken(explain(t.d.path, err)))
+	if t.over != nil {
+		return nil, t.over
 	}
-	return res, nil
+	res, err := t.w.exec(query, args...)
+	if err == nil {
+		return res, nil
+	}
+	violation := resultCode(err)&0xff == sqlite3.SQLITE_CONSTRAINT
+	err = fmt.Errorf("store %s: %w", f.Kind, taken(explain(t.d.path, err)))
+	if !violation {
+		t.over = err
+	}
+	return nil, err
 }
 
 // recordOne is record for a statement that must change a row: if it changed
@@ -147,53 +169,4 @@ func (t *Tx) recordOne(f Fact, query string, args ...any) error {
 		return fmt.Errorf("store %s: %w", f.Kind, ErrNotFound)
 	}
 	return nil
-}
-
-// source is where rows come from: a DB, or a Tx that sees what it wrote.
-type source interface {
-	// query gives the rows of a statement to each, which may be called again
-	// from the start.
-	query(ctx context.Context, t heat, text string, each func(*sql.Rows) error, args ...any) error
-}
-
-// heat says whether a read belongs to every run.
-type heat int
-
-const (
-	// cold reads go over connections of their own, beside the writer.
-	cold heat = iota
-	// hot reads are short, and not worth opening another connection.
-	hot
-)
-
-func (t *Tx) query(ctx context.Context, _ heat, text string, each func(*sql.Rows) error, args ...any) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return explain(t.d.path, t.w.query(text, each, args...))
-}
-
-func (d *DB) query(ctx context.Context, t heat, text string, each func(*sql.Rows) error, args ...any) error {
-	err := retryBusy(ctx, func() error {
-		if t == hot && d.writer != nil {
-			return d.hotQuery(ctx, text, each, args...)
-		}
-		rows, err := d.readers.QueryContext(ctx, text, args...)
-		if err != nil {
-			return err
-		}
-		return drain(rows, each)
-	})
-	if err != nil && ctx.Err() != nil {
-		return errors.Join(context.Cause(ctx), err)
-	}
-	return explain(d.path, err)
-}
-
-func (d *DB) hotQuery(ctx context.Context, text string, each func(*sql.Rows) error, args ...any) error {
-	if err := d.writer.take(ctx); err != nil {
-		return err
-	}
-	defer d.writer.give()
-	return d.writer.query(text, each, args...)
 }

@@ -23,6 +23,7 @@ CREATE TABLE IF NOT EXISTS deletions(session TEXT NOT NULL, title TEXT, workspac
 CREATE INDEX IF NOT EXISTS messages_active ON messages(session, seq) WHERE compacted = 0;
 
 -- What a dead process may have left open: almost always nothing.
+CREATE INDEX IF NOT EXISTS calls_pending ON tool_calls(session) WHERE status = 'pending';
 CREATE INDEX IF NOT EXISTS runs_open ON runs(status) WHERE status IN ('queued', 'running');
 CREATE INDEX IF NOT EXISTS sessions_open ON sessions(parent_id) WHERE status IN ('queued', 'running');
 

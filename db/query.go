@@ -1,0 +1,56 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+)
+
+// source is where rows come from: a DB, or a Tx that sees what it wrote.
+type source interface {
+	// query gives the rows of a statement to each, which may be called again
+	// from the start.
+	query(ctx context.Context, t heat, text string, each func(*sql.Rows) error, args ...any) error
+}
+
+// heat says whether a read belongs to every run.
+type heat int
+
+const (
+	// cold reads go over connections of their own, beside the writer.
+	cold heat = iota
+	// hot reads are short, and not worth opening another connection.
+	hot
+)
+
+func (t *Tx) query(ctx context.Context, _ heat, text string, each func(*sql.Rows) error, args ...any) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return explain(t.d.path, t.w.query(text, each, args...))
+}
+
+func (d *DB) query(ctx context.Context, t heat, text string, each func(*sql.Rows) error, args ...any) error {
+	err := retryBusy(ctx, func() error {
+		if t == hot && d.writer != nil {
+			return d.hotQuery(ctx, text, each, args...)
+		}
+		rows, err := d.readers.QueryContext(ctx, text, args...)
+		if err != nil {
+			return err
+		}
+		return drain(rows, each)
+	})
+	if err != nil && ctx.Err() != nil {
+		return errors.Join(context.Cause(ctx), err)
+	}
+	return explain(d.path, err)
+}
+
+func (d *DB) hotQuery(ctx context.Context, text string, each func(*sql.Rows) error, args ...any) error {
+	if err := d.writer.take(ctx); err != nil {
+		return err
+	}
+	defer d.writer.give()
+	return d.writer.query(text, each, args...)
+}
