@@ -5,6 +5,10 @@ import (
 	"path/filepath"
 )
 
+// Root returns the workspace of a working directory, by which the store finds
+// its sessions. home is the person's home directory, which may be empty.
+func Root(dir, home string) string { return findRoot(dir, home) }
+
 // findRoot returns the workspace of a working directory: the repository around
 // it, that is the nearest directory at or above it with a .git in it, else the
 // directory itself. A home directory under version control, or one that holds

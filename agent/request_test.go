@@ -1,0 +1,298 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"image"
+	"image/png"
+	"iter"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"alisio/agent/config"
+	"alisio/agent/run"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// counting answers "answer N" to the N-th request, or fails, after hold.
+type counting struct {
+	asked atomic.Int64
+	hold  chan struct{} // nil: at once
+	fail  *llm.Error
+}
+
+func (c *counting) ID() string   { return "counting" }
+func (c *counting) Close() error { return nil }
+
+func (c *counting) Stream(ctx context.Context, _ llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		n := c.asked.Add(1)
+		if c.hold != nil {
+			select {
+			case <-c.hold:
+			case <-ctx.Done():
+			}
+		}
+		if c.fail != nil {
+			yield(llm.Event{}, c.fail)
+			return
+		}
+		text := "answer " + string(rune('0'+n))
+		if yield(llm.Event{Kind: llm.TextDelta, Text: text}, nil) {
+			yield(llm.Event{Kind: llm.Completed, Message: &llm.Message{Role: llm.RoleAssistant, Text: text}}, nil)
+		}
+	}
+}
+
+// stored makes an application on a database in dir.
+func stored(t *testing.T, dir string, p llm.Provider) *App {
+	t.Helper()
+	s, err := OpenStore(context.Background(), StoreOptions{Dirs: config.Dirs{State: filepath.Join(dir, "state")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := filepath.Join(dir, "work")
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return app(t, "", Options{Dir: work, Provider: p, Model: llm.Model{ID: "m"}, Store: s})
+}
+
+// durable are the events that the store keeps, as JSON.
+func durable(t *testing.T, events []plug.Event) []string {
+	t.Helper()
+	var lines []string
+	for _, e := range events {
+		if e.Data.EventType().Ephemeral() {
+			continue
+		}
+		line, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, string(line))
+	}
+	return lines
+}
+
+func TestARequestIsRunOnceAndShownAgain(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		fail *llm.Error
+	}{
+		{"completed", nil},
+		{"failed", llm.Errorf(llm.CauseQuota, "no credit is left")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir, p := t.TempDir(), &counting{fail: c.fail}
+			var outs []Outcome
+			var shown [][]string
+			for range 3 {
+				var events []plug.Event
+				// Each time another process would open the database anew.
+				out, err := stored(t, dir, p).Run(context.Background(), "", "go", RunOptions{
+					RequestID: "r1", CorrelationID: "c", OnEvent: func(e plug.Event) { events = append(events, e) },
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				outs = append(outs, out)
+				shown = append(shown, durable(t, events))
+			}
+			if p.asked.Load() != 1 {
+				t.Errorf("the model was asked %d times", p.asked.Load())
+			}
+			for i, out := range outs[1:] {
+				if !out.Replayed || out.Text != outs[0].Text || out.Code != outs[0].Code || out.Status != outs[0].Status ||
+					out.SessionID != outs[0].SessionID || out.RunID != outs[0].RunID || (out.Err == nil) != (c.fail == nil) {
+					t.Errorf("got %+v\nwant %+v", out, outs[0])
+				}
+				if !reflect.DeepEqual(shown[i+1], shown[0]) {
+					t.Errorf("shown again: %s\nwant %s", shown[i+1], shown[0])
+				}
+			}
+			out, err := stored(t, dir, p).Run(context.Background(), "", "go", RunOptions{RequestID: "r2"})
+			if err != nil || out.Replayed || out.SessionID == outs[0].SessionID {
+				t.Errorf("another request: %+v, %v", out, err)
+			}
+		})
+	}
+}
+
+// The answers of a run that is shown again come as deltas, before the events that
+// end them and outside the protocol.
+func TestAReplayedAnswerIsSaidAgain(t *testing.T) {
+	dir, p := t.TempDir(), &counting{}
+	ctx := context.Background()
+	if _, err := stored(t, dir, p).Run(ctx, "", "go", RunOptions{RequestID: "r"}); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	if _, err := stored(t, dir, p).Run(ctx, "", "go", RunOptions{RequestID: "r", OnEvent: func(e plug.Event) {
+		entry := string(e.Data.EventType())
+		if d, ok := e.Data.(plug.Delta); ok {
+			entry = d.Delta
+		}
+		if (e.Seq == 0) != e.Data.EventType().Ephemeral() {
+			t.Errorf("%s has seq %d", entry, e.Seq)
+		}
+		got = append(got, entry)
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"run_started", "answer 1", "turn_completed", "run_completed"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestTwoCallersAtOnceGetOneAnswer(t *testing.T) {
+	dir := t.TempDir()
+	for _, session := range []bool{false, true} {
+		p := &counting{hold: make(chan struct{})}
+		id, request := "", "fresh"
+		if session {
+			quick := &counting{}
+			out, err := stored(t, dir, quick).Run(context.Background(), "", "before", RunOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, request = out.SessionID, "in a session"
+		}
+		const callers = 4
+		outs := make([]Outcome, callers)
+		var wg sync.WaitGroup
+		for i := range callers {
+			a := stored(t, dir, p)
+			wg.Go(func() {
+				out, err := a.Run(context.Background(), id, "go", RunOptions{RequestID: request, OnEvent: func(e plug.Event) {
+					if e.Data.EventType() == plug.TypeRunStarted && e.Seq == 1 && e.ID != 0 {
+						select {
+						case <-p.hold:
+						default:
+							close(p.hold)
+						}
+					}
+				}})
+				if err != nil {
+					t.Error(err)
+				}
+				outs[i] = out
+			})
+		}
+		wg.Wait()
+		fresh := 0
+		for _, out := range outs {
+			if !out.Replayed {
+				fresh++
+			}
+			if out.Text != "answer 1" || out.RunID != outs[0].RunID {
+				t.Errorf("got %+v", out)
+			}
+		}
+		if fresh != 1 || p.asked.Load() != 1 {
+			t.Errorf("session %v: %d runs, asked %d times", session, fresh, p.asked.Load())
+		}
+	}
+}
+
+// spec events.md: every other event is stored before any observer sees it.
+func TestAnObserverFindsTheRowOfWhatItSees(t *testing.T) {
+	dir := t.TempDir()
+	ctx := context.Background()
+	a := stored(t, dir, &counting{})
+	other, err := OpenStore(ctx, StoreOptions{Dirs: config.Dirs{State: filepath.Join(dir, "state")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	var id string
+	last := int64(0)
+	for range 2 {
+		seq := int64(0)
+		out, err := a.Run(ctx, id, "go", RunOptions{RunID: NewID(), CorrelationID: "mine", OnEvent: func(e plug.Event) {
+			if seq++; e.Seq != seq || e.CorrelationID != "mine" {
+				t.Errorf("envelope %+v, want seq %d", e, seq)
+			}
+			if e.Data.EventType().Ephemeral() {
+				return
+			}
+			page, err := other.EventsPage(ctx, e.SessionID, last, 10)
+			if err != nil || len(page) != 1 || !reflect.DeepEqual(durable(t, page), durable(t, []plug.Event{e})) {
+				t.Errorf("%s: the database holds %+v, %v", e.Data.EventType(), page, err)
+			}
+			if e.ID <= last {
+				t.Errorf("eventId %d after %d", e.ID, last)
+			}
+			last = e.ID
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id = out.SessionID
+		runs, err := other.Runs(ctx, id, 1)
+		if err != nil || len(runs) != 1 || runs[0].ID != out.RunID || runs[0].CorrelationID != "mine" || runs[0].Status != run.Completed {
+			t.Errorf("the run is %+v, %v", runs, err)
+		}
+	}
+}
+
+func picture(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 3, 2))); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestAStoredImageBecomesAVerifiedAttachment(t *testing.T) {
+	dir := t.TempDir()
+	ctx := context.Background()
+	a := stored(t, dir, &counting{})
+	ref, err := a.Blobs().Put(ctx, picture(t))
+	if err != nil || ref.MIMEType != "image/png" || ref.Width != 3 || ref.Height != 2 || ref.Size != int64(len(picture(t))) {
+		t.Fatalf("got %+v, %v", ref, err)
+	}
+	if again, err := a.Blobs().Put(ctx, picture(t)); err != nil || again != ref {
+		t.Errorf("the same bytes again: %+v, %v", again, err)
+	}
+	img, err := a.Blobs().Attachment(ctx, ref)
+	if err != nil || !bytes.Equal(img.Data, picture(t)) || img.Width != 3 {
+		t.Fatalf("got %+v, %v", img, err)
+	}
+	out, err := a.Run(ctx, "", "what is this?", RunOptions{Attachments: []llm.Attachment{img}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := a.store.(*Store).MessagesPage(ctx, out.SessionID, 0, 1)
+	if err != nil || len(page) != 1 || !strings.Contains(string(page[0].Body), `"data":"iVBORw0KGgo`) {
+		t.Errorf("stored as %s, %v", page[0].Body, err)
+	}
+	file := filepath.Join(dir, "state", "blobs", "sha256", ref.Hash[:2], ref.Hash)
+	for path, want := range map[string]os.FileMode{
+		file: 0o600, filepath.Dir(file): 0o700, filepath.Join(dir, "state", "blobs"): 0o700, filepath.Join(dir, "state", "sessions.sqlite"): 0o600,
+	} {
+		info, err := os.Stat(path)
+		if err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, want %o", path, info.Mode(), want)
+		}
+	}
+	data := picture(t)
+	data[len(data)-1] ^= 1
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Blobs().Attachment(ctx, ref); err == nil {
+		t.Error("a flipped byte was not noticed")
+	}
+	if _, err := a.Blobs().Put(ctx, []byte("<html>")); err == nil {
+		t.Error("a page was taken for an image")
+	}
+}

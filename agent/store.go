@@ -1,0 +1,120 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"alisio/agent/config"
+	"alisio/agent/session"
+	"alisio/db"
+	"alisio/llm"
+)
+
+// The words of the session store, for those who may not import it.
+type (
+	// Store keeps sessions for good.
+	Store          = session.SQLite
+	Session        = session.Session
+	Summary        = session.Summary
+	Query          = session.Query
+	Contents       = session.Contents
+	Stored         = session.Stored
+	StoredCall     = session.Call
+	StoredRun      = session.Run
+	BusyError      = session.BusyError
+	AmbiguousError = session.AmbiguousError
+	UncertainError = session.UncertainError
+	StoreReport    = db.Report
+	Finding        = db.Finding
+)
+
+// What a Finding can be.
+const (
+	Good    = db.Good
+	Note    = db.Note
+	Problem = db.Problem
+)
+
+// Where a run stands that has no end: in Summary.LastRun.
+const (
+	RunQueued      = session.RunQueued
+	RunRunning     = session.RunRunning
+	RunInterrupted = session.RunInterrupted
+)
+
+// Errors of the session store.
+var (
+	ErrNotFound = session.ErrNotFound
+	ErrExists   = session.ErrExists
+)
+
+// StoreOptions say where sessions are kept.
+type StoreOptions struct {
+	// Dirs are the person's own directories.
+	Dirs config.Dirs
+	// Path is the database; empty is sessions.sqlite in Dirs.State.
+	Path string
+	// ReadOnly: look only.
+	ReadOnly bool
+	// Notice is told what a person should know of the store, a line each; it may
+	// be nil.
+	Notice func(string)
+}
+
+// OpenStore opens the session store. Locks and blobs lie in the state directory,
+// or, for a database somewhere else, in <path>.files: they belong to the
+// database, whoever uses it from wherever.
+func OpenStore(ctx context.Context, o StoreOptions) (*Store, error) {
+	opts, err := o.options()
+	if err != nil {
+		return nil, err
+	}
+	s, err := session.OpenSQLite(ctx, opts)
+	if err != nil {
+		return nil, llm.Errorf(llm.CauseStore, "%w", err)
+	}
+	return s, nil
+}
+
+// CheckStore looks the session store over and changes nothing.
+func CheckStore(ctx context.Context, o StoreOptions) (StoreReport, error) {
+	opts, err := o.options()
+	if err != nil {
+		return StoreReport{}, err
+	}
+	return db.Check(ctx, opts)
+}
+
+var errNoPlace = errors.New("no place for the session database: set ALISIO_STATE_HOME or HOME, or use --db FILE")
+
+func (o StoreOptions) options() (db.Options, error) {
+	opts := db.Options{Path: o.Path, Home: o.Dirs.State, ReadOnly: o.ReadOnly, Notice: o.Notice}
+	switch {
+	case o.Path == "" && o.Dirs.State == "":
+		return opts, errNoPlace
+	case o.Path == "":
+		opts.Path = filepath.Join(o.Dirs.State, "sessions.sqlite")
+		return opts, nil
+	}
+	path, err := filepath.Abs(o.Path)
+	if err != nil {
+		return opts, err
+	}
+	if opts.Path = path; filepath.Dir(path) != o.Dirs.State {
+		opts.Home = path + ".files"
+	}
+	return opts, nil
+}
+
+// RepairStore backs the session store up, takes away what nothing needs, and
+// compacts it; of a damaged one it saves what can be read. The damaged file is
+// set aside, never deleted.
+func RepairStore(ctx context.Context, o StoreOptions) (StoreReport, error) {
+	opts, err := o.options()
+	if err != nil {
+		return StoreReport{}, err
+	}
+	return db.Repair(ctx, opts, time.Now())
+}
