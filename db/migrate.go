@@ -49,26 +49,19 @@ func (d *DB) bringUp(ctx context.Context) error {
 	if err := d.setJournal(ctx); err != nil {
 		return err
 	}
-	for !newer && missing(have) >= 0 {
-		err := retryBusy(ctx, func() (err error) {
-			have, err = d.migrate(ctx)
-			return err
-		})
-		if err != nil {
-			return err
-		}
+	if newer || complete(have) {
+		return nil
 	}
-	return nil
+	return retryBusy(ctx, func() error { return d.migrate(ctx) })
 }
 
-// missing is the index of the first step that was not made, -1 if all were.
-func missing(have []int64) int {
-	for i, s := range steps {
+func complete(have []int64) bool {
+	for _, s := range steps {
 		if !slices.Contains(have, s.version) {
-			return i
+			return false
 		}
 	}
-	return -1
+	return true
 }
 
 // look returns the recorded versions, none for a new file. It refuses the
@@ -78,7 +71,7 @@ func (d *DB) look(ctx context.Context) (have []int64, err error) {
 		have, err = d.versions()
 		return err
 	})
-	if err != nil || missing(have) < 0 {
+	if err != nil || complete(have) {
 		return have, err
 	}
 	var tables []string
@@ -153,13 +146,13 @@ func (d *DB) setJournal(ctx context.Context) error {
 	})
 }
 
-// migrate makes the first step that is missing, schema and version row in one
-// transaction, and returns the versions that are there then. A new database gets
-// all steps in one. Of processes that come at once, one makes a step and the
-// others find it made.
-func (d *DB) migrate(ctx context.Context) (have []int64, err error) {
+// migrate makes the steps that are missing, schemas and version rows in one
+// transaction: no other program ever meets a version in between, and of
+// processes that come at once one makes the steps and the others find them made.
+// An old database is copied first.
+func (d *DB) migrate(ctx context.Context) (err error) {
 	if err := d.writer.pragma(`BEGIN IMMEDIATE`); err != nil {
-		return nil, err
+		return err
 	}
 	defer func() {
 		if err != nil {
@@ -167,29 +160,28 @@ func (d *DB) migrate(ctx context.Context) (have []int64, err error) {
 			_ = d.writer.pragma(`ROLLBACK`)
 		}
 	}()
-	if have, err = d.versions(); err != nil {
-		return nil, err
+	have, err := d.versions()
+	if err != nil {
+		return err
 	}
 	tables, err := d.tables()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	fresh := len(tables) == 0
-	for i := missing(have); i >= 0; i = missing(have) {
-		if !fresh && newest(have) < sharedVersion {
-			if err := d.keepOld(ctx, newest(have)); err != nil {
-				return nil, err
-			}
+	if len(tables) > 0 && newest(have) < sharedVersion {
+		if err := d.keepOld(ctx, newest(have)); err != nil {
+			return err
+		}
+	}
+	for i := range steps {
+		if slices.Contains(have, steps[i].version) {
+			continue
 		}
 		if err := d.step(i); err != nil {
-			return nil, fmt.Errorf("migrate to version %d: %w", steps[i].version, err)
-		}
-		have = append(have, steps[i].version)
-		if !fresh {
-			break
+			return fmt.Errorf("migrate to version %d: %w", steps[i].version, err)
 		}
 	}
-	return have, d.writer.pragma(`COMMIT`)
+	return d.writer.pragma(`COMMIT`)
 }
 
 func newest(have []int64) int64 {

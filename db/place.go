@@ -46,7 +46,11 @@ func create(path string) error {
 	return errors.Join(f.Chmod(0o600), f.Close())
 }
 
-// regular refuses what is no file, such as a pipe that would never answer.
+// shortest is the smallest page that a database can have, in bytes.
+const shortest = 512
+
+// regular refuses what is no file, such as a pipe that would never answer, and
+// what is too short to hold anything.
 func regular(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -54,6 +58,11 @@ func regular(path string) error {
 	}
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%q is no regular file", path)
+	}
+	// SQLite takes what is shorter than a page for an empty file and writes
+	// over it, unless a journal says how the file was.
+	if n := info.Size(); n > 0 && n < shortest && size(path+"-journal") <= 0 {
+		return &DamagedError{Path: path, Err: fmt.Errorf("%d bytes are no database", n)}
 	}
 	return nil
 }
