@@ -95,7 +95,7 @@ var arrows = []repocheck.Row{
 	{Package: "agent/resource"},
 	{Package: "agent/tools", May: []string{"plug", "llm", "agent/diff", "agent/text"}},
 	{Package: "agent/gate", May: []string{"plug", "agent/perm", "agent/workspace", "agent/clock"}},
-	{Package: "agent/session", May: []string{"plug", "llm", "db", "agent/perm"}},
+	{Package: "agent/session", May: []string{"plug", "llm", "db"}},
 	{Package: "agent/profile", May: []string{"plug", "llm", "agent/config"}},
 	{Package: "agent/host", May: []string{"plug", "agent/config"}},
 	{Package: "agent/run", May: []string{"plug", "llm", "llm/schema", "agent/gate", "agent/session"}},
@@ -103,7 +103,7 @@ var arrows = []repocheck.Row{
 
 	{Package: "tui/term"},
 	{Package: "tui/plain", May: []string{"plug", "llm", "agent/text"}},
-	{Package: "tui/cli", May: []string{"agent", "agent/config", "agent/perm", "plug", "llm", "tui/plain", "tui/term"}},
+	{Package: "tui/cli", May: []string{"agent", "agent/config", "agent/perm", "agent/text", "plug", "llm", "tui/plain", "tui/term"}},
 
 	{Package: "main", May: []string{"tui/cli", "agent/proc", "agent/tools", "llm/script", "plug/openai"}},
 	{Package: "scripts/*", May: []string{"llm", "llm/script"}},

@@ -222,3 +222,14 @@ func TestWordsSkipsData(t *testing.T) {
 		t.Errorf("a pattern that can not be compiled must be a complaint, got %q", got)
 	}
 }
+
+func TestTheBlankVarHoldsNoState(t *testing.T) {
+	tree := load(t, map[string]string{
+		"go.mod": "module m\n",
+		"a/a.go": "package a\n\nvar _ error = nil\n\nvar n int\n\nfunc f(x int) { _ = x; n = x }\n",
+	})
+	got := texts(tree.State())
+	if strings.Contains(got, "var _") || !strings.Contains(got, "var n") {
+		t.Errorf("got:\n%s", got)
+	}
+}

@@ -147,8 +147,10 @@ func (t *Tree) assignments() []Complaint {
 					if vars[f.Dir] == nil {
 						vars[f.Dir] = make(map[string]*ast.Ident)
 					}
-					vars[f.Dir][name.Name] = name
-					where[name] = f
+					if name.Name != "_" { // holds nothing, and is set everywhere
+						vars[f.Dir][name.Name] = name
+						where[name] = f
+					}
 				}
 			}
 		}
