@@ -2,8 +2,11 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -86,6 +89,148 @@ func suite(t *testing.T, open func(t *testing.T) Store) {
 			}
 		}
 	})
+	t.Run("messages of every kind come back", func(t *testing.T) { messagesComeBack(t, open(t)) })
+	t.Run("journal", func(t *testing.T) { journalHolds(t, open(t)) })
+	t.Run("events", func(t *testing.T) { eventsComeBack(t, open(t)) })
+	t.Run("lock", func(t *testing.T) {
+		s := open(t)
+		unlock, err := s.Lock(ctx, "not there yet")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var busy *BusyError
+		if _, err := s.Lock(ctx, "not there yet"); !errors.As(err, &busy) || busy.Session != "not there yet" {
+			t.Errorf("second lock: got %v, want a *BusyError", err)
+		}
+		other, err := s.Lock(ctx, "other")
+		if err != nil {
+			t.Errorf("another session: %v", err)
+		} else {
+			other()
+		}
+		unlock()
+		unlock() // twice is once
+		if unlock, err = s.Lock(ctx, "not there yet"); err != nil {
+			t.Fatalf("after unlock: %v", err)
+		}
+		unlock()
+	})
+}
+
+func messagesComeBack(t *testing.T, s Store) {
+	ctx := context.Background()
+	s.Create(ctx, Session{ID: "a"})
+	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
+	want := []llm.Message{
+		{Role: llm.RoleUser, Text: "¿Dónde? 在哪里? a\u2028b\u0085c", Attachments: []llm.Attachment{{MIMEType: "image/png", Data: []byte("\x89PNG\x00"), Width: 2, Height: 1}}},
+		{
+			Role: llm.RoleAssistant, Text: "x", Calls: []llm.ToolCall{{ID: "2", Name: "f", Arguments: `{"a":`}, {ID: "1", Name: "g", Arguments: "{}"}},
+			ProviderData: []json.RawMessage{raw(`{"type":"reasoning", "z":1.0,"a":"\u00e9"}`), raw(`{"type":"message"}`), raw(`{"type":"call"}`)},
+			Origin:       llm.Origin{Provider: "p", API: "responses", Model: "m"}, Truncated: true,
+		},
+		{Role: llm.RoleTool, CallID: "2", IsError: true, Parts: []llm.Part{
+			{Type: llm.PartText, Text: "t"}, {Type: llm.PartImage, MIMEType: "image/gif", Data: []byte("GIF")}, {Type: llm.PartUI, Block: raw(`{"kind": "code"}`)},
+		}},
+		{Role: llm.RoleTool, CallID: "1"},
+		{Role: llm.RoleAssistant, Text: "cut", Interrupted: true},
+		{Role: llm.RoleUser, Text: "kept", Stored: raw(`{"role":"user","x":[1],"text":"kept"}`)},
+	}
+	if err := s.Append(ctx, "a", "run", want...); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Append(ctx, "a", ""); err != nil {
+		t.Errorf("append nothing: %v", err)
+	}
+	got, err := s.Messages(ctx, "a")
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("got %d messages, %v", len(got), err)
+	}
+	for i := range want {
+		if !sameMessage(got[i], want[i]) || string(got[i].Stored) != string(want[i].Stored) {
+			t.Errorf("message %d: got  %+v\nwant %+v", i, got[i], want[i])
+		}
+	}
+}
+
+func journalHolds(t *testing.T, s Store) {
+	ctx := context.Background()
+	s.Create(ctx, Session{ID: "a"})
+	s.Create(ctx, Session{ID: "b"})
+	begun := Call{Session: "a", ID: "1", RunID: "r", Name: "shell", Effect: plug.EffectProcess, Started: time.UnixMilli(5)}
+	if err := s.BeginCall(ctx, begun); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.BeginCall(ctx, begun); err == nil {
+		t.Error("begun twice: got no error")
+	}
+	if err := s.BeginCall(ctx, Call{Session: "b", ID: "1", Effect: plug.EffectRead}); err != nil {
+		t.Errorf("the same id in another session: %v", err)
+	}
+	if err := s.BeginCall(ctx, Call{Session: "none", ID: "1"}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("unknown session: got %v, want ErrNotFound", err)
+	}
+	got, err := s.Calls(ctx, "a", "1", "2")
+	if err != nil || len(got) != 1 || !sameCall(got[0], begun) {
+		t.Fatalf("pending: got %+v %v, want %+v", got, err, begun)
+	}
+	end := begun
+	end.Done, end.Ended, end.Result = true, time.UnixMilli(9), plug.Error("no").WithBlock(plug.Block{Kind: plug.BlockCode, Code: "c"})
+	number, err := s.EndCall(ctx, end, plug.Event{SessionID: "a", RunID: "r", Seq: 1, Data: plug.ToolCompleted{ID: "1", Result: &end.Result}})
+	if err != nil || number == 0 {
+		t.Fatalf("end: got %d %v", number, err)
+	}
+	alone := Call{Session: "a", ID: "2", Name: "read_file", Effect: plug.EffectRead, Done: true, Result: plug.Text("x"), Ended: time.UnixMilli(1)}
+	if number, err := s.EndCall(ctx, alone, plug.Event{}); err != nil || number != 0 {
+		t.Errorf("end of a call that was not begun, without an event: got %d %v, want 0", number, err)
+	}
+	if _, err := s.EndCall(ctx, Call{Session: "none", ID: "1"}, plug.Event{SessionID: "none", Data: plug.RunStarted{}}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("unknown session: got %v, want ErrNotFound", err)
+	}
+	got, err = s.Calls(ctx, "a", "2", "none", "1")
+	slices.SortFunc(got, func(a, b Call) int { return strings.Compare(a.ID, b.ID) })
+	if err != nil || len(got) != 2 || !sameCall(got[0], end) || !sameCall(got[1], alone) {
+		t.Errorf("got %+v %v\nwant %+v\nand  %+v", got, err, end, alone)
+	}
+	events, err := s.Events(ctx, "a")
+	if err != nil || len(events) != 1 || events[0].ID == 0 {
+		t.Fatalf("got %+v %v, want the one event of the call", events, err)
+	}
+	if d, ok := events[0].Data.(plug.ToolCompleted); !ok || d.ID != "1" || d.Result != nil {
+		t.Errorf("got %+v, want the event without the result", events[0].Data)
+	}
+}
+
+func sameCall(a, b Call) bool {
+	return a.Session == b.Session && a.ID == b.ID && a.RunID == b.RunID && a.Name == b.Name && a.Effect == b.Effect && a.Done == b.Done &&
+		a.Started.Equal(b.Started) && a.Ended.Equal(b.Ended) && a.Result.IsError == b.Result.IsError &&
+		slices.EqualFunc(a.Result.Parts, b.Result.Parts, samePart)
+}
+
+func eventsComeBack(t *testing.T, s Store) {
+	ctx := context.Background()
+	s.Create(ctx, Session{ID: "a"})
+	for i, data := range []plug.Payload{
+		plug.RunStarted{Model: "m<é"},
+		plug.Unknown{Type: "some_future_event", Body: json.RawMessage(`{"a": 1}`)},
+		plug.Unknown{Type: plug.TypeRunCompleted, Body: json.RawMessage(`{"tokens":1,"text":"","later":true}`)},
+		plug.RunFailed{Error: "e", Code: llm.CauseStore},
+	} {
+		want := plug.Event{SessionID: "a", RunID: "r", Seq: int64(i + 3), Time: time.UnixMilli(1700000000123), CorrelationID: "c", Data: data}
+		id, err := s.AddEvent(ctx, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Events(ctx, "a")
+		if err != nil || len(got) != i+1 {
+			t.Fatalf("got %d events, %v", len(got), err)
+		}
+		want.ID = id
+		a, errA := json.Marshal(got[i])
+		b, errB := json.Marshal(want)
+		if errA != nil || errB != nil || string(a) != string(b) {
+			t.Errorf("got  %s %v\nwant %s %v", a, errA, b, errB)
+		}
+	}
 }
 
 func TestMemory(t *testing.T) {

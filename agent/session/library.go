@@ -1,0 +1,217 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"alisio/db"
+	"alisio/plug"
+)
+
+const (
+	// maxTitle bounds a title, in characters.
+	maxTitle = 200
+	// maxCandidates bounds the ids that an ambiguous prefix is explained with.
+	maxCandidates = 20
+)
+
+// Query selects sessions, the last changed first.
+type Query struct {
+	// Workspace, if set, is the only one.
+	Workspace string
+	// All: archived sessions and children too.
+	All bool
+	// Limit is at least 1 and at most 10,000.
+	Limit int
+	// Before is the last session of the page before this one, if any.
+	Before *Session
+}
+
+// Summary is what a list shows of a session.
+type Summary struct {
+	Session
+	// Messages counts all that are kept.
+	Messages int
+	// Uncertain: it is not known of some call whether it took effect.
+	Uncertain bool
+	// BusyPID is the living process that works in the session, zero if none is
+	// known.
+	BusyPID int
+	// LastRun is empty if there was none, as in sessions of old programs.
+	LastRun RunStatus
+}
+
+// AmbiguousError tells that several sessions have ids that begin alike.
+type AmbiguousError struct {
+	Prefix string
+	// IDs are the candidates, sorted, at most twenty of them.
+	IDs []string
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%q is the beginning of several sessions: %s", e.Prefix, strings.Join(e.IDs, ", "))
+}
+
+// List returns a page of sessions.
+func (s *SQLite) List(ctx context.Context, q Query) ([]Summary, error) {
+	query := db.SessionQuery{Workspace: q.Workspace, Children: q.All, Archived: q.All, Limit: q.Limit}
+	if q.Before != nil {
+		query.BeforeMs, query.BeforeID = millis(q.Before.Updated), q.Before.ID
+	}
+	rows, err := s.db.Sessions(ctx, query)
+	if err != nil {
+		return nil, mapped("list sessions", err)
+	}
+	list := make([]Summary, len(rows))
+	for i, r := range rows {
+		if list[i], err = s.summary(ctx, r); err != nil {
+			return nil, mapped("list sessions", err)
+		}
+	}
+	return list, nil
+}
+
+// Summary returns what a list shows of one session.
+func (s *SQLite) Summary(ctx context.Context, id string) (Summary, error) {
+	row, err := s.db.Session(ctx, id)
+	if err != nil {
+		return Summary{}, mapped("session "+id, err)
+	}
+	sum, err := s.summary(ctx, row)
+	return sum, mapped("session "+id, err)
+}
+
+func (s *SQLite) summary(ctx context.Context, r db.Session) (Summary, error) {
+	sum := Summary{Session: fromRow(r), BusyPID: busyPID(r)}
+	pending, err := s.db.PendingCalls(ctx, r.ID)
+	if err != nil {
+		return sum, err
+	}
+	sum.Uncertain = slices.ContainsFunc(pending, func(c db.Call) bool { return lasting(plug.Effect(c.Effect)) })
+	runs, err := s.db.Runs(ctx, r.ID, 1)
+	if err != nil {
+		return sum, err
+	}
+	if len(runs) > 0 {
+		sum.LastRun = RunStatus(runs[0].Status)
+	}
+	sum.Messages, err = s.db.CountMessages(ctx, r.ID)
+	return sum, err
+}
+
+// busyPID is the owner that a row names, if that process still runs.
+func busyPID(r db.Session) int {
+	if r.LockedBoot == "" {
+		if db.AliveSince(r.LockedPID, r.UpdatedMs) {
+			return r.LockedPID
+		}
+		return 0
+	}
+	owner := db.Owner{PID: r.LockedPID, Boot: r.LockedBoot, Start: r.LockedStart}
+	if alive, _ := owner.Alive(); alive {
+		return r.LockedPID
+	}
+	return 0
+}
+
+// Find returns the session of an id or of the beginning of one: ErrNotFound, or
+// an *AmbiguousError. A whole id is found even if others begin with it.
+func (s *SQLite) Find(ctx context.Context, prefix string) (Session, error) {
+	if prefix == "" {
+		return Session{}, fmt.Errorf("find session: %w", ErrNotFound)
+	}
+	row, err := s.db.Session(ctx, prefix)
+	if err == nil {
+		return fromRow(row), nil
+	}
+	if !errors.Is(err, db.ErrNotFound) {
+		return Session{}, mapped("find session", err)
+	}
+	rows, err := s.db.SessionsWithPrefix(ctx, prefix, maxCandidates)
+	switch {
+	case err != nil:
+		return Session{}, mapped("find session", err)
+	case len(rows) == 0:
+		return Session{}, fmt.Errorf("session %.200q: %w", prefix, ErrNotFound)
+	case len(rows) == 1:
+		return fromRow(rows[0]), nil
+	}
+	ambiguous := &AmbiguousError{Prefix: prefix}
+	for _, r := range rows {
+		ambiguous.IDs = append(ambiguous.IDs, r.ID)
+	}
+	return Session{}, ambiguous
+}
+
+// Last returns the last changed root session of a workspace that is not
+// archived, or ErrNotFound.
+func (s *SQLite) Last(ctx context.Context, workspace string) (Session, error) {
+	rows, err := s.db.Sessions(ctx, db.SessionQuery{Workspace: workspace, Limit: 1})
+	if err != nil {
+		return Session{}, mapped("find session", err)
+	}
+	if workspace == "" || len(rows) == 0 {
+		return Session{}, fmt.Errorf("last session of %q: %w", workspace, ErrNotFound)
+	}
+	return fromRow(rows[0]), nil
+}
+
+// oneLine makes a line of at most n characters of a text that a person typed.
+func oneLine(text string, n int) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029':
+			return ' '
+		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	return strings.TrimSpace(string(runes[:min(n, len(runes))]))
+}
+
+// Rename gives a session a title: one line, at most 200 characters.
+func (s *SQLite) Rename(ctx context.Context, id, title string) error {
+	return s.change(ctx, "rename session "+id, func(tx *db.Tx) error {
+		return tx.RenameSession(id, oneLine(title, maxTitle))
+	})
+}
+
+// Pin keeps a session at the top of lists, or no longer.
+func (s *SQLite) Pin(ctx context.Context, id string, on bool) error {
+	return s.change(ctx, "pin session "+id, func(tx *db.Tx) error { return tx.PinSession(id, on) })
+}
+
+// Archive takes a session out of lists, or puts it back. Nothing is deleted.
+func (s *SQLite) Archive(ctx context.Context, id string, on bool) error {
+	at := int64(0)
+	if on {
+		at = time.Now().UnixMilli()
+	}
+	return s.change(ctx, "archive session "+id, func(tx *db.Tx) error { return tx.ArchiveSession(id, at) })
+}
+
+// PinWorkspace sets a workspace's label, empty for none, and pin; nil leaves
+// them.
+func (s *SQLite) PinWorkspace(ctx context.Context, path string, label *string, on *bool) error {
+	if label != nil {
+		line := oneLine(*label, maxTitle)
+		label = &line
+	}
+	return s.change(ctx, "pin workspace", func(tx *db.Tx) error { return tx.LabelWorkspace(path, label, on) })
+}
+
+// OpenWorkspace notes that a workspace is opened now.
+func (s *SQLite) OpenWorkspace(ctx context.Context, path string) error {
+	return s.change(ctx, "open workspace", func(tx *db.Tx) error { return tx.OpenWorkspace(path, time.Now().UnixMilli()) })
+}
+
+func (s *SQLite) change(ctx context.Context, act string, do func(*db.Tx) error) error {
+	return mapped(act, s.db.Write(ctx, db.Normal, do))
+}

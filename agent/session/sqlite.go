@@ -1,0 +1,362 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"alisio/db"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// SQLite is a Store that keeps everything for good, in the database of package
+// db. It implements all optional interfaces of this package.
+type SQLite struct {
+	db     *db.DB
+	notice func(text string)
+
+	mu   sync.Mutex
+	held map[string]bool // sessions locked by this process
+	told map[int64]bool  // rows that could not be read, by seq
+}
+
+var (
+	_ Store      = (*SQLite)(nil)
+	_ RunJournal = (*SQLite)(nil)
+	_ RunList    = (*SQLite)(nil)
+	_ Pager      = (*SQLite)(nil)
+)
+
+// OpenSQLite opens, and unless o.ReadOnly makes, the database of a store. What a
+// person should know, unreadable rows too, goes to o.Notice.
+func OpenSQLite(ctx context.Context, o db.Options) (*SQLite, error) {
+	if o.Notice == nil {
+		o.Notice = func(string) {}
+	}
+	var mu sync.Mutex
+	tell := o.Notice
+	o.Notice = func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		tell(text)
+	}
+	d, err := db.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &SQLite{db: d, notice: o.Notice, held: make(map[string]bool), told: make(map[int64]bool)}, nil
+}
+
+// Close implements Store.
+func (s *SQLite) Close() error { return s.db.Close() }
+
+// mapped turns an error of the database into one of this package.
+func mapped(act string, err error) error {
+	var held *db.HeldError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &held):
+		return fmt.Errorf("%s: %w", act, &BusyError{Session: held.Session, PID: held.PID})
+	case errors.Is(err, db.ErrNotFound):
+		return fmt.Errorf("%s: %w", act, ErrNotFound)
+	case errors.Is(err, db.ErrExists):
+		return fmt.Errorf("%s: %w", act, ErrExists)
+	case errors.Is(err, db.ErrEnded):
+		return fmt.Errorf("%s: %w", act, ErrEnded)
+	}
+	return fmt.Errorf("%s: %w", act, err)
+}
+
+// millis is a time as the database keeps it: zero for none.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}
+
+func toRow(s Session) db.Session {
+	return db.Session{
+		ID: s.ID, Workspace: s.Workspace, Provider: s.Provider, Model: s.Model, Title: s.Title, Parent: s.Parent,
+		Depth: s.Depth, Agent: s.Agent, Status: s.Status, CreatedMs: millis(s.Created), UpdatedMs: millis(s.Updated),
+		Pinned: s.Pinned, ArchivedMs: millis(s.Archived),
+	}
+}
+
+func fromRow(r db.Session) Session {
+	return Session{
+		ID: r.ID, Workspace: r.Workspace, Provider: r.Provider, Model: r.Model, Title: r.Title, Parent: r.Parent,
+		Depth: r.Depth, Agent: r.Agent, Status: r.Status, Created: moment(r.CreatedMs), Updated: moment(r.UpdatedMs),
+		Pinned: r.Pinned, Archived: moment(r.ArchivedMs),
+	}
+}
+
+// Create implements Store.
+func (s *SQLite) Create(ctx context.Context, head Session) error {
+	err := s.db.Write(ctx, db.Normal, func(tx *db.Tx) error { return tx.CreateSession(toRow(head)) })
+	return mapped("create session "+head.ID, err)
+}
+
+// Session implements Store.
+func (s *SQLite) Session(ctx context.Context, id string) (Session, error) {
+	row, err := s.db.Session(ctx, id)
+	if err != nil {
+		return Session{}, mapped("session "+id, err)
+	}
+	return fromRow(row), nil
+}
+
+// there returns ErrNotFound if there is no such session. It is asked when a
+// query gave nothing, so that the common case costs one query.
+func (s *SQLite) there(ctx context.Context, id string) error {
+	_, err := s.db.Session(ctx, id)
+	return mapped("session "+id, err)
+}
+
+// Append implements Store. A session refers to the stored blobs that its images
+// are equal to, so that they are kept as long as it.
+func (s *SQLite) Append(ctx context.Context, id, runID string, messages ...llm.Message) error {
+	rows, err := encodeRows(id, runID, messages)
+	if err == nil {
+		err = s.db.Write(ctx, db.Normal, func(tx *db.Tx) error {
+			if len(rows) == 0 {
+				_, err := tx.Session(ctx, id)
+				return err
+			}
+			return appendRows(ctx, tx, rows)
+		})
+	}
+	return mapped("append to session "+id, err)
+}
+
+// row is a message ready to be stored.
+type row struct {
+	db.Message
+	// images are the hashes of its images.
+	images []string
+}
+
+func encodeRows(id, runID string, messages []llm.Message) ([]row, error) {
+	rows := make([]row, len(messages))
+	for i, m := range messages {
+		body, err := Encode(m)
+		if err != nil {
+			return nil, err
+		}
+		rows[i] = row{Message: db.Message{Session: id, RunID: runID, Body: string(body)}, images: imageHashes(m)}
+	}
+	return rows, nil
+}
+
+func appendRows(ctx context.Context, tx *db.Tx, rows []row) error {
+	for _, r := range rows {
+		seq, err := tx.AppendMessage(r.Message)
+		if err != nil {
+			return err
+		}
+		for _, hash := range r.images {
+			if _, err := tx.Blob(ctx, hash); errors.Is(err, db.ErrNotFound) {
+				continue
+			} else if err != nil {
+				return err
+			}
+			if err := tx.AddBlobRef(r.Session, seq, hash); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Messages implements Store. A row that can not be read is left out, and told
+// of once.
+func (s *SQLite) Messages(ctx context.Context, id string) ([]llm.Message, error) {
+	rows, err := s.db.ActiveMessages(ctx, id)
+	if err != nil {
+		return nil, mapped("read session "+id, err)
+	}
+	if len(rows) == 0 {
+		return nil, s.there(ctx, id)
+	}
+	messages := make([]llm.Message, 0, len(rows))
+	for _, r := range rows {
+		m, err := Decode([]byte(r.Body))
+		if err != nil {
+			s.skipped(r, err)
+			continue
+		}
+		messages = append(messages, m)
+	}
+	return messages, nil
+}
+
+func (s *SQLite) skipped(r db.Message, err error) {
+	s.mu.Lock()
+	known := s.told[r.Seq]
+	s.told[r.Seq] = true
+	s.mu.Unlock()
+	if !known {
+		s.notice(fmt.Sprintf("session %s: message %d is left out: %v", r.Session, r.Seq, err))
+	}
+}
+
+// MessagesPage implements Pager.
+func (s *SQLite) MessagesPage(ctx context.Context, id string, after int64, limit int) ([]Stored, error) {
+	rows, err := s.db.MessagesPage(ctx, id, after, limit)
+	if err != nil {
+		return nil, mapped("read session "+id, err)
+	}
+	if len(rows) == 0 {
+		return nil, s.there(ctx, id)
+	}
+	page := make([]Stored, len(rows))
+	for i, r := range rows {
+		page[i] = Stored{Seq: r.Seq, RunID: r.RunID, Body: json.RawMessage(r.Body), Compacted: r.Compacted, CopyOf: r.CopyOf}
+		page[i].Message, page[i].Err = Decode(page[i].Body)
+	}
+	return page, nil
+}
+
+// RunMessages returns the messages that a run added, in order.
+func (s *SQLite) RunMessages(ctx context.Context, id, runID string) ([]llm.Message, error) {
+	var messages []llm.Message
+	err := s.eachMessage(ctx, id, func(r db.Message) error {
+		if r.RunID != runID {
+			return nil
+		}
+		m, err := Decode([]byte(r.Body))
+		if err != nil {
+			s.skipped(r, err)
+			return nil
+		}
+		messages = append(messages, m)
+		return nil
+	})
+	return messages, err
+}
+
+// rowsAtOnce bounds the rows of long walks that are in memory at a time. Bodies
+// can hold images, so it is small.
+const rowsAtOnce = 32
+
+// eachMessage walks over all stored messages of a session.
+func (s *SQLite) eachMessage(ctx context.Context, id string, do func(db.Message) error) error {
+	for after := int64(0); ; {
+		rows, err := s.db.MessagesPage(ctx, id, after, rowsAtOnce)
+		if err != nil {
+			return mapped("read session "+id, err)
+		}
+		for _, r := range rows {
+			if err := do(r); err != nil {
+				return err
+			}
+			after = r.Seq
+		}
+		if len(rows) < rowsAtOnce {
+			return nil
+		}
+	}
+}
+
+// Lock implements Store. What a dead process left open in the session is marked
+// as interrupted.
+func (s *SQLite) Lock(ctx context.Context, id string) (func(), error) {
+	h, err := s.hold(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return sync.OnceFunc(func() { s.release(h, false) }), nil
+}
+
+// hold is a session that this process has locked.
+type hold struct {
+	id   string
+	lock *db.Lock
+}
+
+func (s *SQLite) hold(ctx context.Context, id string) (hold, error) {
+	s.mu.Lock()
+	taken := s.held[id]
+	s.held[id] = true
+	s.mu.Unlock()
+	if taken {
+		return hold{}, &BusyError{Session: id}
+	}
+	h := hold{id: id}
+	var err error
+	if h.lock, err = s.db.Lock(ctx, id); err == nil {
+		err = s.interrupt(ctx, id)
+	}
+	if err == nil {
+		return h, nil
+	}
+	s.release(h, false)
+	var held *db.HeldError
+	if errors.As(err, &held) {
+		return hold{}, &BusyError{Session: id, PID: held.PID}
+	}
+	return hold{}, mapped("lock session "+id, err)
+}
+
+// release gives a lock back; gone: the session was deleted.
+func (s *SQLite) release(h hold, gone bool) {
+	switch {
+	case h.lock == nil:
+	case gone:
+		h.lock.Discard()
+	default:
+		h.lock.Release()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.held, h.id)
+}
+
+// interrupt writes only if there is something to mark: almost never.
+func (s *SQLite) interrupt(ctx context.Context, id string) error {
+	runs, err := s.db.OpenRuns(ctx)
+	if err != nil {
+		return err
+	}
+	open := false
+	for _, r := range runs {
+		open = open || r.Session == id
+	}
+	children, err := s.db.RunningChildren(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range children {
+		open = open || c.Parent == id
+	}
+	if !open {
+		return nil
+	}
+	return s.db.Write(ctx, db.Normal, func(tx *db.Tx) error {
+		_, err := tx.InterruptSession(id, time.Now().UnixMilli())
+		return err
+	})
+}
+
+func (s *SQLite) addEvent(tx *db.Tx, e plug.Event) (int64, error) {
+	body, err := json.Marshal(e.Data)
+	if err != nil {
+		return 0, fmt.Errorf("encode event %s: %w", e.Data.EventType(), err)
+	}
+	return tx.AddEvent(db.Event{
+		Session: e.SessionID, RunID: e.RunID, Type: string(e.Data.EventType()), Body: string(body),
+		CorrelationID: e.CorrelationID, CreatedMs: millis(e.Time), RunSeq: e.Seq,
+	})
+}

@@ -1,0 +1,223 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"alisio/db"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// tokens is a usage as it is stored, in sessions and in runs.
+type tokens struct {
+	Input       int `json:"input"`
+	Output      int `json:"output"`
+	CachedInput int `json:"cachedInput,omitempty"`
+	Reasoning   int `json:"reasoning,omitempty"`
+}
+
+func encodeUsage(u llm.Usage) (string, error) {
+	b, err := json.Marshal(tokens(u))
+	return string(b), err
+}
+
+// decodeUsage gives zero for what can not be read.
+func decodeUsage(s string) llm.Usage {
+	var t tokens
+	if err := json.Unmarshal([]byte(s), &t); err != nil {
+		return llm.Usage{}
+	}
+	return llm.Usage(t)
+}
+
+func fromRun(r db.Run) Run {
+	return Run{
+		ID: r.ID, Session: r.Session, Status: RunStatus(r.Status), RequestID: r.RequestID, CorrelationID: r.CorrelationID,
+		OwnerPID: r.OwnerPID, Model: r.Model, Created: moment(r.CreatedMs), Started: moment(r.StartedMs),
+		Ended: moment(r.EndedMs), Error: r.Error, Usage: decodeUsage(r.Usage),
+	}
+}
+
+// BeginRun implements RunJournal. The transaction that looks for the request id
+// is the one that stores the run, so that of concurrent callers, in other
+// processes too, one wins.
+func (s *SQLite) BeginRun(ctx context.Context, b Begin) (Run, error) {
+	r := b.Run
+	if b.Fresh != nil {
+		r.Session = b.Fresh.ID
+	}
+	if r.Status == "" {
+		r.Status = RunRunning
+	}
+	if r.Created.IsZero() {
+		r.Created = time.Now()
+	}
+	act := "begin run " + r.ID
+	rows, err := encodeRows(r.Session, r.ID, b.Messages)
+	if err != nil {
+		return Run{}, fmt.Errorf("%s: %w", act, err)
+	}
+	self := db.Self()
+	r.OwnerPID = self.PID
+	var stored db.Run
+	err = s.db.Write(ctx, db.Normal, func(tx *db.Tx) error {
+		prior, err := priorRun(ctx, tx, r, b.Fresh)
+		switch {
+		case err != nil:
+			return err
+		case prior.ID != "" && prior.ID != b.Continues:
+			stored = prior
+			return nil
+		}
+		if err := beginRun(ctx, tx, r, b, self, prior.ID != ""); err != nil {
+			return err
+		}
+		if err := appendRows(ctx, tx, rows); err != nil {
+			return err
+		}
+		stored, err = tx.Run(ctx, r.ID)
+		return err
+	})
+	if err != nil {
+		return Run{}, mapped(act, err)
+	}
+	return fromRun(stored), nil
+}
+
+// priorRun returns the run that has the request id of r, or one without an id.
+func priorRun(ctx context.Context, tx *db.Tx, r Run, fresh *Session) (db.Run, error) {
+	if r.RequestID == "" {
+		return db.Run{}, nil
+	}
+	id, workspace := r.Session, ""
+	if fresh != nil {
+		id, workspace = "", fresh.Workspace
+	}
+	prior, err := tx.RunByRequest(ctx, id, workspace, r.RequestID)
+	if errors.Is(err, db.ErrNotFound) {
+		return db.Run{}, nil
+	}
+	return prior, err
+}
+
+// beginRun stores the run and what belongs to its begin, but for its messages.
+// Moves: the run takes its request id over from the one that it continues.
+func beginRun(ctx context.Context, tx *db.Tx, r Run, b Begin, self db.Owner, moves bool) error {
+	if b.Fresh != nil {
+		if err := tx.CreateSession(toRow(*b.Fresh)); err != nil {
+			return err
+		}
+	}
+	head, err := tx.Session(ctx, r.Session)
+	if err != nil {
+		return err
+	}
+	row := db.Run{
+		ID: r.ID, Session: r.Session, Status: string(r.Status), RequestID: r.RequestID, CorrelationID: r.CorrelationID,
+		OwnerPID: self.PID, Owner: self, Model: r.Model, CreatedMs: millis(r.Created), StartedMs: millis(r.Started),
+	}
+	if moves {
+		row.RequestID = ""
+	}
+	if err := tx.BeginRun(row); err != nil {
+		return err
+	}
+	if b.Continues != "" {
+		if err := continues(ctx, tx, b.Continues, r, moves); err != nil {
+			return err
+		}
+	}
+	if err := tx.SetOwner(r.Session, &self); err != nil {
+		return err
+	}
+	if head.Workspace == "" {
+		return nil
+	}
+	return tx.OpenWorkspace(head.Workspace, row.CreatedMs)
+}
+
+// continues checks that a run may be continued, and takes its request id over.
+func continues(ctx context.Context, tx *db.Tx, from string, r Run, moves bool) error {
+	old, err := tx.Run(ctx, from)
+	if err != nil {
+		return err
+	}
+	if old.Session != r.Session || RunStatus(old.Status) != RunInterrupted {
+		return fmt.Errorf("run %s is %s in session %s: only an interrupted run of the session can be continued", from, old.Status, old.Session)
+	}
+	if !moves && (r.RequestID != "" || old.RequestID == "") {
+		return nil
+	}
+	return tx.MoveRequest(from, r.ID)
+}
+
+// EndRun implements RunJournal. The session's usage grows by the run's.
+func (s *SQLite) EndRun(ctx context.Context, end RunEnd, last plug.Event) (number int64, err error) {
+	act := "end run " + end.ID
+	if !end.Status.Ended() {
+		return 0, fmt.Errorf("%s: %q is no end", act, end.Status)
+	}
+	usage, err := encodeUsage(end.Usage)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", act, err)
+	}
+	now := millis(last.Time)
+	if now == 0 {
+		now = time.Now().UnixMilli()
+	}
+	err = s.db.Write(ctx, db.Normal, func(tx *db.Tx) error {
+		r, err := tx.Run(ctx, end.ID)
+		if err != nil {
+			return err
+		}
+		r.Status, r.EndedMs, r.Error, r.Usage = string(end.Status), now, end.Error, usage
+		if err := tx.EndRun(r); err != nil {
+			return err
+		}
+		if last.Data != nil {
+			if number, err = s.addEvent(tx, last); err != nil {
+				return err
+			}
+		}
+		if err := tx.SetOwner(r.Session, nil); err != nil {
+			return err
+		}
+		return tx.TouchSession(r.Session, now, usage)
+	})
+	return number, mapped(act, err)
+}
+
+// RunByRequest implements RunJournal.
+func (s *SQLite) RunByRequest(ctx context.Context, k RequestKey) (Run, error) {
+	r, err := s.db.RunByRequest(ctx, k.Session, k.Workspace, k.RequestID)
+	if err != nil {
+		return Run{}, mapped("request "+k.RequestID, err)
+	}
+	return fromRun(r), nil
+}
+
+// Runs implements RunList.
+func (s *SQLite) Runs(ctx context.Context, id string, limit int) ([]Run, error) {
+	rows, err := s.db.Runs(ctx, id, limit)
+	if err != nil {
+		return nil, mapped("read session "+id, err)
+	}
+	if len(rows) == 0 {
+		return nil, s.there(ctx, id)
+	}
+	runs := make([]Run, len(rows))
+	for i, r := range rows {
+		runs[i] = fromRun(r)
+	}
+	return runs, nil
+}
+
+// InterruptRuns implements RunList.
+func (s *SQLite) InterruptRuns(ctx context.Context) (int, error) {
+	n, err := s.db.InterruptRuns(ctx)
+	return n, mapped("interrupt runs", err)
+}
