@@ -1,0 +1,288 @@
+package session
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"alisio/db"
+)
+
+// ExportVersion is the version of the export's format; it stays while changes
+// are additive.
+const ExportVersion = 1
+
+// The types of lines of an export, in their order in it.
+const (
+	lineSession = "session"
+	lineRun     = "run"
+	lineMessage = "message"
+	lineCall    = "call"
+	lineEvent   = "event"
+	lineBlob    = "blob"
+)
+
+const (
+	// blobPiece is how many bytes of a blob stand in one line.
+	blobPiece = 1 << 20
+	// manyRuns is more than a session has; the database gives no more at once.
+	manyRuns = 10_000
+)
+
+// Export writes a session as lines of JSON, each ended by one line feed: the
+// head, then runs, messages, calls, events and blobs. It is complete but for what
+// belongs to this machine, which is who works in the session, and to the store:
+// numbers are those within the session. Children are sessions of their own.
+//
+// Stored JSON is written byte for byte as "body", "result" or, where that would
+// not be one line of valid text, as base64 in "bodyBase64" or "resultBase64".
+func (s *SQLite) Export(ctx context.Context, id string, w io.Writer) error {
+	head, err := s.db.Session(ctx, id)
+	if err != nil {
+		return mapped("export session "+id, err)
+	}
+	x := exporter{s: s, id: id, w: bufio.NewWriterSize(w, 64<<10)}
+	x.head(head)
+	for _, part := range []func(context.Context) error{x.runs, x.messages, x.calls, x.events, x.blobs} {
+		if err := part(ctx); err != nil {
+			return mapped("export session "+id, err)
+		}
+	}
+	return mapped("export session "+id, x.w.Flush())
+}
+
+type exporter struct {
+	s  *SQLite
+	id string
+	w  *bufio.Writer
+	// b is the line at work.
+	b []byte
+	// seqs are the store's numbers of the messages; the index is the message's
+	// number in the session, less one.
+	seqs []int64
+}
+
+// open begins a line.
+func (x *exporter) open(kind string) {
+	x.b = append(x.b[:0], `{"type":`...)
+	x.b = appendString(x.b, kind)
+}
+
+// text adds a field, if it is not empty.
+func (x *exporter) text(key, value string) {
+	if value != "" {
+		x.key(key)
+		x.b = appendString(x.b, value)
+	}
+}
+
+// number adds a field, if it is not zero.
+func (x *exporter) number(key string, n int64) {
+	if n != 0 {
+		x.key(key)
+		x.b = strconv.AppendInt(x.b, n, 10)
+	}
+}
+
+func (x *exporter) flag(key string, on bool) {
+	if on {
+		x.key(key)
+		x.b = append(x.b, "true"...)
+	}
+}
+
+func (x *exporter) base64(key string, data []byte) {
+	x.key(key)
+	x.b = append(x.b, '"')
+	x.b = base64.StdEncoding.AppendEncode(x.b, data)
+	x.b = append(x.b, '"')
+}
+
+// json adds stored JSON as it is.
+func (x *exporter) json(key, value string) {
+	switch raw := []byte(value); {
+	case value == "":
+	case oneLineJSON(raw):
+		x.key(key)
+		x.b = append(x.b, raw...)
+	default:
+		x.base64(key+"Base64", raw)
+	}
+}
+
+// oneLineJSON reports whether a text can stand in a line: valid JSON in valid
+// UTF-8, nothing around it, and nothing in it that any reader takes for the end
+// of a line.
+func oneLineJSON(raw []byte) bool {
+	return json.Valid(raw) && utf8.Valid(raw) && !bytes.ContainsAny(raw, "\n\r\u0085\u2028\u2029") &&
+		len(bytes.Trim(raw, " \t")) == len(raw) && string(raw) != "null" && brackets(raw) <= manyBrackets
+}
+
+func (x *exporter) key(key string) {
+	x.b = append(x.b, ',')
+	x.b = append(appendString(x.b, key), ':')
+}
+
+// close ends a line. An error of the writer stays until Flush.
+func (x *exporter) close() error {
+	x.b = append(x.b, '}', '\n')
+	_, err := x.w.Write(x.b)
+	return err
+}
+
+func (x *exporter) head(h db.Session) {
+	x.open(lineSession)
+	x.number("schemaVersion", ExportVersion)
+	x.text("id", h.ID)
+	x.text("workspace", h.Workspace)
+	x.text("provider", h.Provider)
+	x.text("model", h.Model)
+	x.text("title", h.Title)
+	x.text("parent", h.Parent)
+	x.number("depth", int64(h.Depth))
+	x.text("agent", h.Agent)
+	x.text("status", h.Status)
+	x.text("usage", h.Usage)
+	x.text("options", h.Options)
+	x.number("createdAt", h.CreatedMs)
+	x.number("updatedAt", h.UpdatedMs)
+	x.flag("pinned", h.Pinned)
+	x.number("archivedAt", h.ArchivedMs)
+	_ = x.close() // Flush gives the error again
+}
+
+func (x *exporter) runs(ctx context.Context) error {
+	runs, err := x.s.db.Runs(ctx, x.id, manyRuns)
+	if err != nil {
+		return err
+	}
+	if len(runs) == manyRuns {
+		return fmt.Errorf("the session has %d runs or more, too many for an export", manyRuns)
+	}
+	slices.Reverse(runs)
+	for _, r := range runs {
+		x.open(lineRun)
+		x.text("id", r.ID)
+		x.text("status", r.Status)
+		x.text("requestId", r.RequestID)
+		x.text("correlationId", r.CorrelationID)
+		x.text("model", r.Model)
+		x.number("createdAt", r.CreatedMs)
+		x.number("startedAt", r.StartedMs)
+		x.number("endedAt", r.EndedMs)
+		x.text("error", r.Error)
+		x.text("usage", r.Usage)
+		if err := x.close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *exporter) messages(ctx context.Context) error {
+	return x.s.eachMessage(ctx, x.id, func(m db.Message) error {
+		x.seqs = append(x.seqs, m.Seq)
+		x.open(lineMessage)
+		x.number("n", int64(len(x.seqs)))
+		x.text("runId", m.RunID)
+		x.flag("compacted", m.Compacted)
+		if i, ok := slices.BinarySearch(x.seqs, m.CopyOf); ok {
+			x.number("copyOf", int64(i)+1)
+		}
+		x.json("body", m.Body)
+		return x.close()
+	})
+}
+
+func (x *exporter) calls(ctx context.Context) error {
+	calls, err := x.s.db.AllCalls(ctx, x.id)
+	if err != nil {
+		return err
+	}
+	for _, c := range calls {
+		x.open(lineCall)
+		x.text("id", c.ID)
+		x.text("status", c.Status)
+		x.text("runId", c.RunID)
+		x.text("name", c.Name)
+		x.text("effect", c.Effect)
+		x.number("startedAt", c.StartedMs)
+		x.number("endedAt", c.EndedMs)
+		x.json("result", c.Result)
+		if err := x.close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *exporter) events(ctx context.Context) error {
+	return x.s.eachEvent(ctx, x.id, func(e db.Event) error {
+		x.open(lineEvent)
+		x.text("event", e.Type)
+		x.text("runId", e.RunID)
+		x.number("seq", e.RunSeq)
+		x.number("createdAt", e.CreatedMs)
+		x.text("correlationId", e.CorrelationID)
+		x.json("body", e.Body)
+		return x.close()
+	})
+}
+
+// blobs writes each blob in pieces. One whose bytes are gone or damaged is told
+// of and left out: the rest is worth more than the refusal.
+func (x *exporter) blobs(ctx context.Context) error {
+	hashes, err := x.s.db.BlobRefs(ctx, x.id)
+	if err != nil {
+		return err
+	}
+	for _, hash := range hashes {
+		data, b, err := x.s.db.OpenBlob(ctx, hash)
+		if err != nil {
+			x.s.notice(fmt.Sprintf("session %s: blob %s is left out: %v", x.id, hash, err))
+			continue
+		}
+		pieces := max(1, (len(data)+blobPiece-1)/blobPiece)
+		for i := range pieces {
+			x.open(lineBlob)
+			x.text("hash", hash)
+			x.text("mime", b.MIME)
+			x.number("width", int64(b.Width))
+			x.number("height", int64(b.Height))
+			x.number("piece", int64(i)+1)
+			x.number("pieces", int64(pieces))
+			x.base64("data", data[i*blobPiece:min((i+1)*blobPiece, len(data))])
+			if err := x.close(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// eachEvent walks over all stored events of a session.
+func (s *SQLite) eachEvent(ctx context.Context, id string, do func(db.Event) error) error {
+	const atOnce = 8 * rowsAtOnce // they are small
+	for after := int64(0); ; {
+		rows, err := s.db.EventsPage(ctx, id, after, atOnce)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if err := do(r); err != nil {
+				return err
+			}
+			after = r.Seq
+		}
+		if len(rows) < atOnce {
+			return nil
+		}
+	}
+}

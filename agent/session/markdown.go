@@ -1,0 +1,166 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"alisio/db"
+	"alisio/llm"
+)
+
+// maxShown is how much of a result a transcript shows, in characters.
+const maxShown = 2000
+
+// Markdown writes a session as a transcript for people: its messages in order,
+// those that a compaction replaced too, copies once. It holds no control
+// character but line feeds and tabs, and no bidi control: no text in it can
+// command the terminal that shows it. What it leaves out it says.
+func (s *SQLite) Markdown(ctx context.Context, id string, w io.Writer) error {
+	head, err := s.db.Session(ctx, id)
+	if err != nil {
+		return mapped("export session "+id, err)
+	}
+	t := transcript{w: bufio.NewWriterSize(w, 64<<10)}
+	t.head(head)
+	err = s.eachMessage(ctx, id, func(m db.Message) error {
+		if m.CopyOf != 0 {
+			return nil
+		}
+		return t.message(m)
+	})
+	if err == nil {
+		err = t.w.Flush()
+	}
+	return mapped("export session "+id, err)
+}
+
+type transcript struct {
+	w *bufio.Writer
+}
+
+func (t transcript) head(h db.Session) {
+	title := visible(oneLine(h.Title, maxTitle))
+	if title == "" {
+		title = "Session " + visible(oneLine(h.ID, maxTitle))
+	}
+	fmt.Fprintf(t.w, "# %s\n\n- session: %s\n- workspace: %s\n", title, visible(oneLine(h.ID, maxID)), visible(oneLine(h.Workspace, maxWord)))
+	if h.Model != "" {
+		fmt.Fprintf(t.w, "- model: %s\n", visible(oneLine(h.Model, maxTitle)))
+	}
+	if h.CreatedMs != 0 {
+		fmt.Fprintf(t.w, "- begun: %s\n", moment(h.CreatedMs).UTC().Format("2006-01-02 15:04 MST"))
+	}
+}
+
+// message writes one message. An error of the writer stays until Flush.
+func (t transcript) message(row db.Message) error {
+	m, err := Decode([]byte(row.Body))
+	if err != nil {
+		_, err = fmt.Fprintf(t.w, "\n*A message that can not be read is left out: %s.*\n", visible(err.Error()))
+		return err
+	}
+	name := map[llm.Role]string{llm.RoleUser: "You", llm.RoleAssistant: "Assistant", llm.RoleTool: "Result"}[m.Role]
+	if row.Compacted {
+		name += " (compacted)"
+	}
+	fmt.Fprintf(t.w, "\n## %s\n", name)
+	t.text(m.Text)
+	for _, a := range m.Attachments {
+		t.image(a.MIMEType, len(a.Data))
+	}
+	for _, c := range m.Calls {
+		fmt.Fprintf(t.w, "\nCall of %s:\n", visible(oneLine(c.Name, maxTitle)))
+		t.fenced(c.Arguments)
+	}
+	for _, p := range m.Parts {
+		t.part(p)
+	}
+	switch {
+	case m.IsError:
+		t.note("The call failed.")
+	case m.Truncated:
+		t.note("The answer was cut at the output limit.")
+	case m.Interrupted:
+		t.note("The answer was interrupted.")
+	}
+	return nil
+}
+
+func (t transcript) note(text string) { fmt.Fprintf(t.w, "\n*%s*\n", text) }
+
+func (t transcript) text(text string) {
+	if text != "" {
+		fmt.Fprintf(t.w, "\n%s\n", strings.TrimRight(visible(text), "\n"))
+	}
+}
+
+func (t transcript) image(mime string, size int) {
+	fmt.Fprintf(t.w, "\n[%s, %d kB]\n", visible(oneLine(mime, maxTitle)), (size+999)/1000)
+}
+
+func (t transcript) part(p llm.Part) {
+	switch p.Type {
+	case llm.PartText:
+		shown, rest := cut(p.Text, maxShown)
+		t.fenced(shown)
+		if rest > 0 {
+			t.note(fmt.Sprintf("%d more characters are left out.", rest))
+		}
+	case llm.PartImage:
+		t.image(p.MIMEType, len(p.Data))
+	case llm.PartUI: // says for screens what the text says
+	default:
+		t.note("A part of type " + visible(oneLine(string(p.Type), maxTitle)) + " is left out.")
+	}
+}
+
+// cut returns the first n characters of a text and how many there are beyond.
+func cut(text string, n int) (shown string, rest int) {
+	for i := range text {
+		if n == 0 {
+			return text[:i], utf8.RuneCountInString(text[i:])
+		}
+		n--
+	}
+	return text, 0
+}
+
+// fenced writes a text between fences longer than any run of backticks in it.
+func (t transcript) fenced(text string) {
+	text = visible(text)
+	longest, run := 2, 0
+	for _, r := range text {
+		if r != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	fence := strings.Repeat("`", longest+1)
+	fmt.Fprintf(t.w, "\n%s\n%s\n%s\n", fence, strings.TrimRight(text, "\n"), fence)
+}
+
+// visible replaces what is no text by pictures of it: U+2400 and on for C0
+// controls, U+FFFD for C1 and bidi controls and the separators of lines. A
+// carriage return before a line feed is dropped.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r < ' ':
+			return '\u2400' + r
+		case r == 0x7f:
+			return '\u2421'
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\u2029':
+			return utf8.RuneError
+		}
+		return r
+	}, strings.ReplaceAll(text, "\r\n", "\n"))
+}
