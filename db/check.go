@@ -1,0 +1,296 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+)
+
+// Level says how much a finding matters, in the word that is printed.
+type Level string
+
+const (
+	// Good is a fact that is as it should be.
+	Good Level = "ok"
+	// Note is one that a person may want to know.
+	Note Level = "note"
+	// Problem is one that wants a remedy.
+	Problem Level = "problem"
+)
+
+// Finding is one fact about the store, in a line.
+type Finding struct {
+	Level Level
+	What  string
+	// Remedy is what to do about it, empty where nothing is to be done.
+	Remedy string
+}
+
+// Report is what a check or a repair found and did, in order.
+type Report struct{ Findings []Finding }
+
+// Sound reports whether nothing wants a remedy.
+func (r *Report) Sound() bool {
+	return !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Level == Problem })
+}
+
+func (r *Report) add(l Level, remedy, format string, args ...any) {
+	r.Findings = append(r.Findings, Finding{Level: l, What: oneLine(fmt.Sprintf(format, args...)), Remedy: remedy})
+}
+
+const (
+	// fixRemedy is what mends the database itself.
+	fixRemedy = "alisio doctor --store --fix"
+	// shown bounds how many rows a finding names.
+	shown = 5
+	// lineLimit bounds a finding, in bytes: texts of SQLite name foreign tables.
+	lineLimit = 400
+)
+
+// oneLine keeps control characters of foreign names from the terminal.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+	if len(s) > lineLimit {
+		s = strings.ToValidUTF8(s[:lineLimit], "") + "…"
+	}
+	return s
+}
+
+// Check looks at a database and what lies beside it and changes nothing. An
+// error means that the check itself was not possible; what it found wrong is in
+// the report.
+func Check(ctx context.Context, o Options) (Report, error) {
+	var r Report
+	if !filepath.IsAbs(o.Path) || !filepath.IsAbs(o.Home) {
+		return r, fmt.Errorf("check db: path %q and home %q must be absolute", o.Path, o.Home)
+	}
+	if _, err := os.Lstat(o.Path); errors.Is(err, fs.ErrNotExist) {
+		r.add(Note, "", "there is no database %s yet", o.Path)
+		return r, nil
+	}
+	o.ReadOnly, o.Notice = true, func(text string) { r.add(Note, "", "%s", text) }
+	r.files(o)
+	d, err := Open(ctx, o)
+	if err != nil {
+		return r, r.broken(err)
+	}
+	defer d.Close()
+	c := checker{d: d, ctx: ctx, r: &r}
+	return r, c.all()
+}
+
+// broken turns the error of a damaged file into a finding.
+func (r *Report) broken(err error) error {
+	var damaged *DamagedError
+	if errors.As(err, &damaged) {
+		r.add(Problem, fixRemedy, "the database %s is damaged or is none: %v", damaged.Path, damaged.Err)
+		return nil
+	}
+	return err
+}
+
+// files looks at sizes and permissions.
+func (r *Report) files(o Options) {
+	r.add(Good, "", "%s: %d bytes, and %d in its log; it uses %s", o.Path, max(size(o.Path), 0), max(size(o.Path+"-wal"), 0), journalOf(o.Path))
+	if name, yes := networkFS(filepath.Dir(o.Path)); yes {
+		r.add(Note, "keep it on a local disk, with ALISIO_STATE_HOME or --db", "%s", networkLine(filepath.Dir(o.Path), name))
+	}
+	if runtime.GOOS == "windows" {
+		return
+	}
+	for _, p := range []string{
+		o.Path, o.Path + "-wal", o.Path + "-shm", o.Home,
+		filepath.Join(o.Home, "locks"), filepath.Join(o.Home, "blobs"), filepath.Join(o.Home, "blobs", "sha256"),
+	} {
+		info, err := os.Lstat(p)
+		if err == nil && info.Mode()&fs.ModeSymlink == 0 && info.Mode().Perm()&0o077 != 0 {
+			r.add(Problem, fmt.Sprintf("chmod go= %q", p), "others than you may use %s (mode %04o)", p, info.Mode().Perm())
+		}
+	}
+}
+
+// journalOf reads from the file's header how it is written to (fileformat2.html,
+// "File format version numbers"): a connection that only looks is told otherwise.
+// It comes before the database is opened, see create.
+func journalOf(path string) string {
+	if regular(path) != nil {
+		return "nothing, being no file"
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "nothing that can be read"
+	}
+	defer f.Close()
+	const at, wal = 18, 2
+	var b [1]byte
+	if n, _ := f.ReadAt(b[:], at); n == 1 && b[0] == wal {
+		return "a write-ahead log"
+	}
+	return "a rollback journal"
+}
+
+// checker asks an open database. A damaged page ends the one question that came
+// upon it, not the check.
+type checker struct {
+	d   *DB
+	ctx context.Context
+	r   *Report
+}
+
+func (c *checker) all() error {
+	for _, ask := range []func() error{
+		c.integrity, c.references, c.schema, c.bodies, c.orphans, c.open, func() error { return c.blobs(time.Now()) },
+	} {
+		if err := ask(); err != nil {
+			if err := c.r.broken(explain(c.d.path, err)); err != nil {
+				return fmt.Errorf("check db: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// texts runs a query of one column.
+func (c *checker) texts(query string) ([]string, error) {
+	return list(c.ctx, c.d, cold, query, scanText)
+}
+
+func (c *checker) integrity() error {
+	lines, err := c.texts(`PRAGMA integrity_check(20)`)
+	if err != nil {
+		return err
+	}
+	if len(lines) == 1 && lines[0] == "ok" {
+		c.r.add(Good, "", "the database is whole")
+		return nil
+	}
+	for _, line := range lines[:min(len(lines), shown)] {
+		c.r.add(Problem, fixRemedy, "the database is damaged: %s", line)
+	}
+	return nil
+}
+
+func (c *checker) references() error {
+	tables, err := c.texts(`SELECT "table" FROM pragma_foreign_key_check LIMIT 10000`)
+	if err == nil && len(tables) > 0 {
+		c.r.add(Note, "", "%d rows of %s name a session that does not exist", len(tables), tables[0])
+	}
+	return err
+}
+
+func (c *checker) schema() error {
+	versions, err := c.d.Versions(c.ctx)
+	if err != nil {
+		return err
+	}
+	c.r.add(Good, "", "its schema has the versions %v", versions)
+	return nil
+}
+
+// bodies counts what is no JSON. Such a row is skipped when it is read.
+func (c *checker) bodies() error {
+	for _, q := range []struct{ what, query string }{
+		{"messages", `SELECT seq FROM messages WHERE NOT json_valid(body)`},
+		{"events", `SELECT seq FROM events WHERE NOT json_valid(ifnull(body, 'null'))`},
+		{"tool results", `SELECT rowid FROM tool_calls WHERE NOT json_valid(ifnull(result, 'null'))`},
+	} {
+		if err := c.count(Note, q.query, "%d "+q.what+" can not be read and are skipped: number %s"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// orphans counts rows of sessions that do not exist.
+func (c *checker) orphans() error {
+	for _, q := range []struct{ what, query string }{
+		{"messages", `SELECT seq FROM messages m WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = m.session)`},
+		{"events", `SELECT seq FROM events e WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = e.session)`},
+	} {
+		if err := c.count(Note, q.query, "%d "+q.what+" belong to no session: number %s"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open counts what is not finished.
+func (c *checker) open() error {
+	err := c.count(Note, `SELECT DISTINCT session FROM tool_calls WHERE status = 'pending'`,
+		"%d sessions have tool calls of which nobody knows how they ended: %s")
+	if err != nil {
+		return err
+	}
+	return c.count(Note, `SELECT id FROM runs WHERE status IN ('queued', 'running')`, "%d runs are open: %s")
+}
+
+// count adds a finding with how many rows a query gives and the first of them.
+func (c *checker) count(l Level, query, format string) error {
+	n, first := 0, []string(nil)
+	err := c.d.query(c.ctx, cold, query, func(rows *sql.Rows) error {
+		n, first = 0, nil
+		for rows.Next() {
+			s, err := scanText(rows)
+			if err != nil {
+				return err
+			}
+			if n++; len(first) < shown {
+				first = append(first, s)
+			}
+		}
+		return nil
+	})
+	if err == nil && n > 0 {
+		c.r.add(l, "", format, n, strings.Join(first, ", "))
+	}
+	return err
+}
+
+// Backup writes what the database holds now to a new file, for its owner alone.
+// A file that is there already is not touched.
+func (d *DB) Backup(ctx context.Context, path string) error {
+	if !filepath.IsAbs(path) {
+		return fmt.Errorf("back up: the path %q must be absolute", path)
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("back up to %q: %w", path, errors.Join(err, fs.ErrExist))
+	}
+	if d.readOnly {
+		return fmt.Errorf("back up: %w", ErrReadOnly)
+	}
+	if err := d.copyTo(ctx, path); err != nil {
+		return fmt.Errorf("back up: %w", explain(d.path, err))
+	}
+	return nil
+}
+
+// openRaw opens a database as it is, over one connection, without a look at its
+// schema.
+func openRaw(ctx context.Context, name string) (*sql.DB, *sql.Conn, error) {
+	connector, err := sqlite.NewConnector(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	pool := sql.OpenDB(connector)
+	pool.SetMaxOpenConns(1)
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return nil, nil, errors.Join(err, pool.Close())
+	}
+	return pool, conn, nil
+}

@@ -1,0 +1,68 @@
+package db
+
+import (
+	"errors"
+	"io/fs"
+	"time"
+)
+
+// blobs verifies every blob of the index, one at a time and in bounded memory.
+func (c *checker) blobs(now time.Time) error {
+	files, err := lookBlobs(c.d.home)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !missing {
+		return err
+	}
+	if !missing {
+		defer files.close()
+	}
+	var n, gone, bad int
+	var bytes int64
+	for after := ""; ; {
+		batch, err := list(c.ctx, c.d, cold, `SELECT hash, mime, size, width, height, created_at FROM blobs
+			WHERE hash > ? ORDER BY hash LIMIT ?`, scanBlob, after, collectBatch)
+		if err != nil {
+			return err
+		}
+		for _, b := range batch {
+			n, bytes = n+1, bytes+b.Size
+			err := fs.ErrNotExist
+			if !missing {
+				err = files.verifyRow(b)
+			}
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				gone++
+			case err != nil:
+				bad++
+			}
+		}
+		if len(batch) < collectBatch {
+			break
+		}
+		after = batch[len(batch)-1].Hash
+	}
+	unused, err := c.d.UnusedBlobs(c.ctx, now.Add(-blobKept).UnixMilli(), "", maxPage)
+	if err != nil {
+		return err
+	}
+	c.r.add(Good, "", "%d blobs of %d bytes", n, bytes)
+	if gone > 0 {
+		c.r.add(Note, "", "%d blobs have no file: the pictures are lost, messages keep their own copies", gone)
+	}
+	if bad > 0 {
+		c.r.add(Problem, "attach the pictures again", "%d blobs are damaged", bad)
+	}
+	if len(unused) > 0 {
+		c.r.add(Note, fixRemedy, "%d blobs are needed by nothing and older than a week", len(unused))
+	}
+	return nil
+}
+
+// verifyRow is verify for a row that may be foreign.
+func (b blobFiles) verifyRow(row Blob) error {
+	if !validHash(row.Hash) || row.Size < 0 || row.Size > MaxBlob {
+		return errors.New("not a blob's row")
+	}
+	return b.verify(row.Hash, row.Size)
+}

@@ -1,0 +1,136 @@
+package db
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// says returns the findings of a level in lines.
+func says(r Report, l Level) string {
+	var b strings.Builder
+	for _, f := range r.Findings {
+		if f.Level == l {
+			b.WriteString(f.What + "\n")
+		}
+	}
+	return b.String()
+}
+
+func optionsOf(d *DB) Options { return Options{Path: d.path, Home: d.home} }
+
+func TestCheckOfASoundStore(t *testing.T) {
+	d := open(t, filepath.Join(t.TempDir(), "home"))
+	create1(t, d, "s", `{"role":"user","text":"a"}`)
+	putBlob(t, d, "s", "picture")
+	o := optionsOf(d)
+	shut(t, d)
+	before := must(os.ReadFile(o.Path))(t)
+	r := must(Check(t.Context(), o))(t)
+	if !r.Sound() || says(r, Note) != "" {
+		t.Errorf("found %+v", r.Findings)
+	}
+	for _, want := range []string{"whole", "1 blobs of 7 bytes", "a write-ahead log"} {
+		if !strings.Contains(says(r, Good), want) {
+			t.Errorf("%q is not in\n%s", want, says(r, Good))
+		}
+	}
+	if !bytes.Equal(before, must(os.ReadFile(o.Path))(t)) {
+		t.Error("the check changed the file")
+	}
+}
+
+func TestCheckOfNoStore(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{Path: filepath.Join(dir, "a", "x.sqlite"), Home: filepath.Join(dir, "a")}
+	if r := must(Check(t.Context(), o))(t); !r.Sound() || !strings.Contains(says(r, Note), "no database") {
+		t.Errorf("found %+v", r.Findings)
+	}
+	if _, err := os.Lstat(o.Home); err == nil {
+		t.Error("the check made a directory")
+	}
+}
+
+func TestCheckFinds(t *testing.T) {
+	d := open(t, t.TempDir())
+	create1(t, d, "s", `{"role":"user"}`, `{half`)
+	gone, bad, old := putBlob(t, d, "s", "gone"), putBlob(t, d, "s", "bad"), Blob{}
+	write(t, d, func(tx *Tx) error {
+		if err := tx.BeginCall(Call{Session: "s", ID: "c", Status: "pending", StartedMs: 1}); err != nil {
+			return err
+		}
+		old = Blob{Hash: hashOf([]byte("old")), MIME: "x", Size: 3, CreatedMs: 1}
+		if err := tx.AddBlob(old); err != nil {
+			return err
+		}
+		return tx.BeginRun(Run{ID: "r", Session: "s", Status: "running", CreatedMs: 1})
+	})
+	if err := os.Remove(blobAt(d.home, gone)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(blobAt(d.home, bad), []byte("BAD"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := optionsOf(d)
+	shut(t, d)
+	if err := os.Chmod(o.Path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := must(Check(t.Context(), o))(t)
+	notes, problems := says(r, Note), says(r, Problem)
+	for _, want := range []string{"1 messages can not be read and are skipped: number 2", "1 sessions have tool calls", "1 runs are open: r", "2 blobs have no file", "1 blobs are needed by nothing"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("%q is not in\n%s", want, notes)
+		}
+	}
+	for _, want := range []string{"1 blobs are damaged", "others than you"} {
+		if !strings.Contains(problems, want) {
+			t.Errorf("%q is not in\n%s", want, problems)
+		}
+	}
+}
+
+func TestCheckOfNoDatabase(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{Path: filepath.Join(dir, "x.sqlite"), Home: dir}
+	text := []byte(strings.Repeat("this is a letter\n", 500))
+	if err := os.WriteFile(o.Path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := must(Check(t.Context(), o))(t)
+	if r.Sound() || !strings.Contains(says(r, Problem), "damaged or is none") {
+		t.Errorf("found %+v", r.Findings)
+	}
+	if !bytes.Equal(text, must(os.ReadFile(o.Path))(t)) {
+		t.Error("the check changed the file")
+	}
+}
+
+func TestBackup(t *testing.T) {
+	dir := t.TempDir()
+	d := open(t, dir)
+	create1(t, d, "s", `{}`)
+	to := filepath.Join(dir, "copy.backup")
+	if err := d.Backup(t.Context(), to); err != nil {
+		t.Fatal(err)
+	}
+	if info := must(os.Stat(to))(t); info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("mode %v", info.Mode())
+	}
+	if err := d.Backup(t.Context(), to); err == nil {
+		t.Error("a backup was overwritten")
+	}
+	c := must(Open(t.Context(), Options{Path: to, Home: dir}))(t)
+	defer c.Close()
+	must(c.Session(t.Context(), "s"))(t)
+}
+
+func TestFindingsAreOneLine(t *testing.T) {
+	var r Report
+	r.add(Note, "", "a\x1b[2J\nb\xff%s", strings.Repeat("ü", 500))
+	if s := r.Findings[0].What; strings.ContainsAny(s, "\x1b\n\xff") || len(s) > lineLimit+4 {
+		t.Errorf("got %q", s)
+	}
+}
