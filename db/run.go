@@ -99,7 +99,9 @@ func (r reads) RunByRequest(ctx context.Context, session, workspace, requestID s
 	if session != "" {
 		return one(ctx, r.src, hot, `SELECT `+runColumns+` FROM runs r WHERE r.session = ? AND r.request_id = ?`, scanRun, session, requestID)
 	}
-	return one(ctx, r.src, hot, `SELECT `+runColumns+` FROM runs r JOIN sessions s ON s.id = r.session
+	// CROSS JOIN keeps the order: few runs have the request, a workspace may
+	// have thousands of sessions.
+	return one(ctx, r.src, hot, `SELECT `+runColumns+` FROM runs r CROSS JOIN sessions s ON s.id = r.session
 		WHERE r.request_id = ? AND s.workspace = ? ORDER BY r.created_at DESC, r.id LIMIT 1`, scanRun, requestID, workspace)
 }
 
