@@ -14,15 +14,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"syscall"
 
 	"alisio/agent"
 	"alisio/agent/config"
 	"alisio/llm"
 	"alisio/plug"
 	"alisio/tui/plain"
-	"alisio/tui/term"
 )
 
 // Env is the world around the program, as main hands it over.
@@ -42,33 +39,57 @@ type Env struct {
 // Plugins is a list of built-in plugins.
 type Plugins = []plug.Plugin
 
-// verb is one command: a row of the table, which carries its function. The
-// function returns the exit code beside the error, because the same error means
-// one thing before a run and another in it; Main prints the error, once.
+// verb is one command: a row of the table, which carries its function, or a
+// list of commands of its own. The function returns the exit code beside the
+// error, because the same error means one thing before a run and another in it;
+// Main prints the error, once.
 type verb struct {
 	name string
 	args string
 	help string
+	subs []verb
 	run  func(ctx context.Context, c *call) (int, error)
 }
 
 // verbs is the table of commands, sorted by name.
 func verbs() []verb {
 	return []verb{
-		{"demo", "", "watch the real loop at work, without a network", runDemo},
-		{"help", "[TOPIC]", "print the manual", runHelp},
-		{"run", "PROMPT…", "work on one task; - or a pipe adds to it", runRun},
-		{"version", "", "print the version", runVersion},
+		{"demo", "", "watch the real loop at work, without network", nil, runDemo},
+		{"doctor", "", "check what is kept, and repair it", nil, runDoctor},
+		{"help", "[TOPIC]", "print the manual", nil, runHelp},
+		{"resume", "[SESSION] PROMPT…", "go on with a stored session", nil, runResume},
+		{"run", "PROMPT…", "work on one task; - or a pipe adds to it", nil, runRun},
+		{"sessions", "COMMAND", "list, read, move and delete stored sessions", sessionVerbs(), nil},
+		{"version", "", "print the version", nil, runVersion},
 	}
 }
 
-// call is one invocation: the world, what the flags said, and the words, of
-// which the first is the verb. parse fills it; nobody changes it later.
+// sessionVerbs are the commands below sessions, sorted by name.
+func sessionVerbs() []verb {
+	return []verb{
+		{"archive", "ID", "hide a session from lists", nil, runArchive},
+		{"delete", "ID", "delete a session; first shows what would go", nil, runDelete},
+		{"export", "ID", "write a session as JSON lines or Markdown", nil, runExport},
+		{"import", "FILE", "read an exported session; - reads a pipe", nil, runImport},
+		{"list", "", "list sessions, the newest first", nil, runList},
+		{"pin", "[ID]", "mark a session, or a workspace", nil, runPin},
+		{"recover", "ID", "show calls that may have had their effect", nil, runRecover},
+		{"rename", "ID TITLE…", "give a session another title", nil, runRename},
+		{"show", "ID", "print a session's conversation", nil, runShow},
+	}
+}
+
+// call is one invocation: the world, what the flags said, the command and the
+// words after it. parse fills it; nobody changes it later.
 type call struct {
 	Env
 	settings
-	verb string
-	args []string
+	// verb is the command's whole name, as "sessions list"; cmd is its row, which
+	// is empty when there is no command of that name: unknown then says so.
+	verb    string
+	cmd     verb
+	unknown error
+	args    []string
 }
 
 // Main runs the program and returns its exit code.
@@ -94,57 +115,70 @@ func (c *call) do(ctx context.Context) (int, error) {
 		return runVersion(ctx, c)
 	case c.help:
 		return runHelp(ctx, c)
+	case c.unknown != nil:
+		return exitUsage, c.unknown
 	case c.verb == "":
 		fmt.Fprint(c.Stderr, usage())
 		return exitUsage, nil
+	case c.cmd.run == nil:
+		fmt.Fprint(c.Stderr, "Commands:\n"+verbLines(c.verb+" ", c.cmd.subs))
+		return exitUsage, nil
 	}
-	for _, v := range verbs() {
-		if v.name == c.verb {
-			return v.run(ctx, c)
-		}
-	}
-	return exitUsage, unknownVerb(c.verb)
+	return c.cmd.run(ctx, c)
 }
 
-// open makes the application that the flags describe.
-func (c *call) open(ctx context.Context) (*agent.App, error) {
-	dir, err := c.workingDir()
+// options are what the flags and the configuration say of an application. The
+// working directory, the store and the last word on the model are the caller's.
+func (c *call) options() (agent.Options, error) {
+	here, err := c.workingDir()
 	if err != nil {
-		return nil, err
+		return agent.Options{}, err
 	}
 	dirs, err := config.Home(c.Getenv)
 	if err != nil && !errors.Is(err, config.ErrNoHome) {
-		return nil, err
+		return agent.Options{}, err
 	}
 	plugins, err := c.plugins()
 	if err != nil {
-		return nil, err
+		return agent.Options{}, err
 	}
 	cfg, err := config.Load(config.LoadOptions{
-		Dirs: dirs, File: c.config, Dir: dir, Getenv: c.Getenv, Plugins: ids(c.Plugins), Overrides: c.overrides,
+		Dirs: dirs, File: c.config, Dir: here, Getenv: c.Getenv, Plugins: ids(c.Plugins), Overrides: c.overrides,
 	})
 	if err != nil {
-		return nil, err
+		return agent.Options{}, err
 	}
 	policy := c.policy
 	policy.Mode = cfg.Permissions.Mode
-	app, err := agent.New(ctx, agent.Options{
-		Dir: dir, Config: cfg, Dirs: dirs, Guarded: guarded(dir, c.config), Policy: policy,
-		Plugins: plugins, Tools: c.Tools,
-		Effort: c.effort, Getenv: c.Getenv, Log: slog.New(c.notices()),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return app, nil
+	return agent.Options{
+		Dir: here, Config: cfg, Dirs: dirs, Guarded: c.guarded(here), Policy: policy,
+		Plugins: plugins, Tools: c.Tools, Effort: c.effort, Getenv: c.Getenv, Log: slog.New(c.notices()),
+	}, nil
 }
 
-// guarded is the file of --config, which no run may rewrite.
-func guarded(dir, file string) []string {
-	if file == "" || filepath.IsAbs(file) {
-		return []string{file}
+// guarded are the files of --config and --db, which no run may rewrite: the
+// database with what SQLite keeps beside it.
+func (c *call) guarded(here string) []string {
+	var files []string
+	for _, f := range []struct {
+		name  string
+		tails []string
+	}{
+		{c.config, []string{""}},
+		{c.db, []string{"", "-wal", "-shm", "-journal"}},
+	} {
+		if f.name == "" {
+			continue
+		}
+		name := f.name
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(here, name)
+		}
+		for _, tail := range f.tails {
+			files = append(files, name+tail)
+		}
 	}
-	return []string{filepath.Join(dir, file)}
+	return files
 }
 
 // workingDir is that of --cwd, or the process's own.
@@ -195,85 +229,9 @@ func ids(plugins []plug.Plugin) []string {
 	return list
 }
 
-// surface is where the events of a run go.
-type surface interface {
-	Event(plug.Event)
-	Err() error
-}
-
-// surface makes the one that the flags ask for; stop cancels the run when
-// nobody reads the output any more.
-func (c *call) surface(stop func()) surface {
-	if c.json {
-		return plain.NewJSON(c.Stdout, stop)
-	}
-	o := plain.TextOptions{
-		Answer: c.Stdout, Notes: c.Stderr, Stop: stop, Diffs: c.verb == "demo",
-		Dim:    term.Color(c.Stderr, c.Getenv),
-		Shared: term.IsTerminal(c.Stdout) && term.IsTerminal(c.Stderr),
-	}
-	if c.quiet {
-		o.Notes = nil
-	}
-	return plain.NewText(o)
-}
-
 func (c *call) notices() slog.Handler {
 	if c.quiet {
 		return slog.DiscardHandler
 	}
 	return plain.NewNotices(c.Stderr)
-}
-
-var errCancelled = errors.New("the run was cancelled")
-
-// announce tells whoever watches on a terminal where the task goes.
-func (c *call) announce(ctx context.Context, app *agent.App) {
-	if c.json || c.quiet || !term.IsTerminal(c.Stderr) {
-		return
-	}
-	if model, host, err := app.Endpoint(ctx); err == nil && host != "" {
-		plain.Note(c.Stderr, "asking %s at %s", model, host)
-	}
-}
-
-// work runs one prompt in a new session, prints what becomes of it, and turns
-// that into the exit code:
-//
-//	not started   bad_request is wrong use (2): no server has seen anything yet;
-//	              other causes as in a run
-//	output gone   130 when the reader went away, as a signal would have it; 1 with
-//	              a reason when the disk is full or the device broken
-//	ended         by cause; a run that was denied all it tried is told why
-func (c *call) work(ctx context.Context, app *agent.App, prompt string) (int, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	s := c.surface(stop)
-	c.announce(ctx, app)
-	denied := ""
-	out, err := app.Run(ctx, "", prompt, agent.RunOptions{OnEvent: func(e plug.Event) {
-		if d, ok := e.Data.(plug.ToolCompleted); ok && d.IsError {
-			denied = d.Preview
-		}
-		s.Event(e)
-	}})
-	switch {
-	case err != nil && llm.CauseOf(err) == llm.CauseBadRequest:
-		return exitUsage, err // nothing was asked: what is missing is ours to say
-	case err != nil:
-		return exitCode(llm.CauseOf(err)), err
-	case errors.Is(s.Err(), syscall.EPIPE), errors.Is(s.Err(), io.ErrClosedPipe):
-		// The reader of the answer went away: nobody is left to tell.
-		return exitCancelled, nil
-	case s.Err() != nil:
-		return exitFailed, fmt.Errorf("write the answer: %w; the run was stopped", s.Err())
-	case out.Status == agent.Cancelled:
-		return exitCancelled, errCancelled
-	case out.Err != nil:
-		return exitCode(out.Code), out.Err
-	case out.Code == llm.CausePermission:
-		first, _, _ := strings.Cut(denied, "\n")
-		return exitPermission, llm.Errorf(llm.CausePermission, "a needed permission was not given").WithHint(first)
-	}
-	return exitCode(out.Code), nil
 }

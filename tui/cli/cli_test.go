@@ -75,6 +75,17 @@ func TestParse(t *testing.T) {
 		{"run ---json", "", "unknown flag"},
 		{"run --=x", "", "unknown flag"},
 		{"run --keep x", "", "belongs to: alisio demo"},
+		{"sessions list --all", "sessions list", ""},
+		{"--all sessions --limit 3 list --json", "sessions list", ""},
+		{"sessions show 1a --all", "", "belongs to: alisio sessions list"},
+		{"sessions show 1a -m x", "", "means nothing to: alisio sessions show; it belongs to: alisio run, alisio resume"},
+		{"sessions rename 1a x --json", "", "means nothing to: alisio sessions rename"},
+		{"resume --session 1a x", "", "belongs to: alisio run"},
+		{"run --last x", "", "belongs to: alisio resume"},
+		{"version --db x", "", "means nothing to"},
+		{"demo --db x", "", "means nothing to"},
+		{"sessions list --here=yes", "", "takes no value"},
+		{"frob --keep", "frob", ""}, // the command is told of, not its flag
 	} {
 		got, err := parse(env(strings.Fields(c.args)...))
 		if c.fails != "" {
@@ -83,7 +94,7 @@ func TestParse(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || strings.Join(append([]string{got.verb}, got.args...), " ") != c.words {
+		if err != nil || strings.TrimSpace(strings.Join(append([]string{got.verb}, got.args...), " ")) != c.words {
 			t.Errorf("%s: got %+v, %v", c.args, got, err)
 		}
 	}
@@ -94,20 +105,51 @@ func TestTablesAreSortedAndExplained(t *testing.T) {
 	if !slices.IsSortedFunc(flags(), byName) {
 		t.Error("the flags are not sorted")
 	}
-	text := usage()
 	for _, f := range flags() {
-		if f.help == "" || f.verb == "" && !strings.Contains(text, "--"+f.name) {
-			t.Errorf("flag --%s is not explained", f.name)
+		for _, name := range f.in {
+			if got, v, rest, err := resolve(strings.Fields(name)); got != name || v.run == nil || len(rest) > 0 || err != nil {
+				t.Errorf("flag --%s is for %q, which is no command", f.name, name)
+			}
 		}
 	}
-	if !slices.IsSortedFunc(verbs(), func(a, b verb) int { return strings.Compare(a.name, b.name) }) {
-		t.Error("the commands are not sorted")
+	for _, list := range [][]verb{verbs(), sessionVerbs()} {
+		if !slices.IsSortedFunc(list, func(a, b verb) int { return strings.Compare(a.name, b.name) }) {
+			t.Error("the commands are not sorted")
+		}
 	}
-	for _, line := range strings.Split(text, "\n") {
+	lines := usage()
+	for _, name := range commands() {
+		page, err := page(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, own, _ := strings.Cut(page, "\nFlags:\n")
+		for _, f := range flags() {
+			if f.takenBy(name) != strings.Contains(own, "--"+f.name+" ") || f.help == "" {
+				t.Errorf("%s: flag --%s is taken but not explained, or the other way", name, f.name)
+			}
+		}
+		lines += own
+	}
+	for _, line := range strings.Split(lines, "\n") {
 		if utf8.RuneCountInString(line) > 80 {
-			t.Errorf("a line of %d characters: %s", len(line), line)
+			t.Errorf("a line of %d characters: %s", utf8.RuneCountInString(line), line)
 		}
 	}
+}
+
+// commands are the whole names of all commands that do something.
+func commands() []string {
+	var names []string
+	for _, v := range verbs() {
+		if v.run != nil {
+			names = append(names, v.name)
+		}
+		for _, sub := range v.subs {
+			names = append(names, v.name+" "+sub.name)
+		}
+	}
+	return names
 }
 
 func TestEveryTopicPrints(t *testing.T) {
@@ -129,8 +171,9 @@ func TestEveryTopicPrints(t *testing.T) {
 }
 
 func TestEveryCommandHasHelp(t *testing.T) {
-	for _, v := range verbs() {
-		for _, args := range [][]string{{v.name, "--help"}, {"help", v.name}} {
+	for _, name := range append(commands(), "sessions") {
+		words := strings.Fields(name)
+		for _, args := range [][]string{append(words, "--help"), append([]string{"help"}, words...)} {
 			e := env(args...)
 			if code := Main(context.Background(), e); code != exitDone || e.Stdout.(*bytes.Buffer).Len() == 0 {
 				t.Errorf("%v: exit code %d, %q, %q", args, code, e.Stdout, e.Stderr)
@@ -184,7 +227,7 @@ func TestASilentSocketIsLeftAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := c.prompt(context.Background())
+		got, err := c.prompt(context.Background(), c.args, errNoTask)
 		if err != nil || got != "the task" {
 			t.Errorf("got %q, %v", got, err)
 		}
@@ -213,7 +256,7 @@ func TestASlowPipeIsWaitedFor(t *testing.T) {
 			io.WriteString(w, " late")
 			w.Close()
 		}()
-		got, err := c.prompt(context.Background())
+		got, err := c.prompt(context.Background(), c.args, errNoTask)
 		if err != nil || got != "why\n\nFAIL late" {
 			t.Errorf("got %q, %v", got, err)
 		}
@@ -231,7 +274,7 @@ func TestADeviceIsNotRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := c.prompt(context.Background()); err != nil || got != "the task" {
+	if got, err := c.prompt(context.Background(), c.args, errNoTask); err != nil || got != "the task" {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
@@ -280,7 +323,7 @@ func TestPromptAndPipe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := call.prompt(context.Background()); err != nil || got != c.want {
+		if got, err := call.prompt(context.Background(), call.args, errNoTask); err != nil || got != c.want {
 			t.Errorf("%v with %q: got %q, %v, want %q", c.args, c.stdin, got, err, c.want)
 		}
 	}
@@ -289,7 +332,7 @@ func TestPromptAndPipe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := call.prompt(context.Background()); !errors.Is(err, errNoTask) {
+		if _, err := call.prompt(context.Background(), call.args, errNoTask); !errors.Is(err, errNoTask) {
 			t.Errorf("%v with nothing to read: got %v", args, err)
 		}
 	}

@@ -52,7 +52,7 @@ func runDemo(ctx context.Context, c *call) (int, error) {
 	}
 	defer closeApp(c, app)
 	c.introduce(dir)
-	code, err := c.work(ctx, app, demoTask)
+	code, err := c.work(ctx, app, task{prompt: demoTask})
 	if c.keep {
 		plain.Note(c.Stderr, "the repository is kept in %s", dir)
 	}

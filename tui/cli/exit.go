@@ -57,11 +57,15 @@ func unknown(what, word string, known []string) error {
 	return fmt.Errorf("unknown %s %q; known: %s", what, word, choices)
 }
 
-// unknownVerb tells of a first word that is no command.
-func unknownVerb(word string) error {
+// unknownVerb tells of a word that is no command. below is the command of whose
+// own commands it is none; empty: it is the first word.
+func unknownVerb(below, word string, known []verb) error {
 	var names []string
-	for _, v := range verbs() {
+	for _, v := range known {
 		names = append(names, v.name)
+	}
+	if below != "" {
+		return fmt.Errorf("alisio %s: %w", below, unknown("command", word, names))
 	}
 	err := unknown("command", word, names)
 	if strings.ContainsAny(word, " \t\n") {

@@ -21,46 +21,46 @@ var manual embed.FS
 
 // runHelp prints the usage, a topic, or the page of a command.
 func runHelp(_ context.Context, c *call) (int, error) {
-	topic := ""
+	topic := c.verb
 	switch {
-	case len(c.args) > 1 && c.verb == "help":
-		return exitUsage, fmt.Errorf("alisio help takes one topic, found %q too", c.args[1])
+	case c.unknown != nil:
+		return exitUsage, c.unknown
 	case c.verb == "help" && len(c.args) > 0:
-		topic = c.args[0]
-	case c.verb != "help":
-		topic = c.verb
+		topic = strings.Join(c.args, " ")
+	case c.verb == "help":
+		topic = ""
 	}
 	if topic == "" {
 		return c.printed(usage())
 	}
 	text, err := page(topic)
-	if err != nil && c.verb != "help" {
-		return exitUsage, unknownVerb(topic)
-	}
 	if err != nil {
 		return exitUsage, err
-	}
-	if own := flagLines(topic); own != "" {
-		text += "\nFlags of this command:\n" + own
-	}
-	if topic == "run" {
-		text += "\nFlags:\n" + flagLines("")
 	}
 	return c.printed(text)
 }
 
-// page is what the manual says on a topic; a command without a page of its own
-// has its line of the usage.
+// page is what the manual says on a topic. That of a command ends with its own
+// commands or with its flags; without text in the manual it begins with its line
+// of the usage.
 func page(topic string) (string, error) {
-	if text, err := manual.ReadFile("manual/" + topic + ".txt"); err == nil {
-		return string(text), nil
+	name, v, rest, err := resolve(strings.Fields(topic))
+	command := err == nil && len(rest) == 0
+	body, readErr := manual.ReadFile("manual/" + topic + ".txt")
+	switch {
+	case readErr != nil && !command:
+		return "", unknown("help topic", topic, topics())
+	case !command:
+		return string(body), nil
 	}
-	for _, v := range verbs() {
-		if v.name == topic {
-			return fmt.Sprintf("%s\n\nalisio %s\n", v.help, strings.TrimSpace(v.name+" "+v.args)), nil
-		}
+	text := string(body)
+	if readErr != nil {
+		text = fmt.Sprintf("%s\n\nalisio %s\n", v.help, strings.TrimSpace(name+" "+v.args))
 	}
-	return "", unknown("help topic", topic, topics())
+	if v.run == nil {
+		return text + "\nCommands, each with --help:\n" + verbLines(name+" ", v.subs), nil
+	}
+	return text + "\nFlags:\n" + flagLines(name), nil
 }
 
 // runVersion prints the version.
@@ -105,10 +105,8 @@ func topics() []string {
 func usage() string {
 	var b strings.Builder
 	b.WriteString("alisio works on a task in a repository: a model decides, local tools act,\nnothing happens that was not allowed.\n\nUsage:\n")
-	for _, v := range verbs() {
-		fmt.Fprintf(&b, "  %-20s %s\n", strings.TrimSpace("alisio "+v.name+" "+v.args), v.help)
-	}
-	b.WriteString("\nFlags, before or after the command (-- ends them):\n" + flagLines(""))
+	b.WriteString(verbLines("", verbs()))
+	b.WriteString("\nFlags of alisio run, before or after it (-- ends them):\n" + flagLines("run"))
 	b.WriteString("\nTopics of alisio help:\n")
 	for _, t := range topics() {
 		page, err := manual.ReadFile("manual/" + t + ".txt")
@@ -121,18 +119,27 @@ func usage() string {
 	return b.String()
 }
 
-// flagLines lists the flags of a command, or the global ones.
+// verbLines lists commands, a line each; before stands in front of their names.
+func verbLines(before string, list []verb) string {
+	var b strings.Builder
+	for _, v := range list {
+		fmt.Fprintf(&b, "  %-32s %s\n", strings.TrimSpace("alisio "+before+v.name+" "+v.args), v.help)
+	}
+	return b.String()
+}
+
+// flagLines lists the flags that a command takes.
 func flagLines(verb string) string {
 	var b strings.Builder
 	for _, f := range flags() {
-		if f.verb != verb {
+		if !f.takenBy(verb) {
 			continue
 		}
 		name := "--" + f.name
 		if f.short != "" {
 			name = "-" + f.short + ", " + name
 		}
-		fmt.Fprintf(&b, "  %-20s %s\n", strings.TrimSpace(name+" "+f.arg), f.help)
+		fmt.Fprintf(&b, "  %-23s %s\n", strings.TrimSpace(name+" "+f.arg), f.help)
 	}
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"alisio/agent"
 	"alisio/tui/plain"
 	"alisio/tui/term"
 )
@@ -23,28 +24,71 @@ const (
 
 var errNoTask = errors.New(`no task is given; use: alisio run "what is to be done"`)
 
-// runRun works on one task.
+// runRun works on one task, in a new session or in that of --session.
 func runRun(ctx context.Context, c *call) (int, error) {
 	ctx, stop := withSignals(ctx)
 	defer stop()
-	prompt, err := c.prompt(ctx)
+	prompt, err := c.prompt(ctx, c.args, errNoTask)
 	switch {
 	case ctx.Err() != nil:
 		return exitCancelled, errCancelled
 	case err != nil:
 		return exitUsage, err
 	}
-	app, err := c.open(ctx)
+	return c.start(ctx, prompt, func(store *agent.Store, o *agent.Options) (agent.Session, int, error) {
+		if c.task.session == "" {
+			return agent.Session{}, exitDone, nil
+		}
+		return c.session(ctx, store, c.task.session)
+	})
+}
+
+// start checks all that can be checked, opens the session database, has find
+// name the session to go on with, and works. find may change the directory; a
+// session without an id is a new one.
+func (c *call) start(ctx context.Context, prompt string, find func(*agent.Store, *agent.Options) (agent.Session, int, error)) (int, error) {
+	o, err := c.options()
 	if err != nil {
 		return exitUsage, err
 	}
+	t := task{prompt: prompt}
+	if t.images, err = c.images(o.Dir); err != nil {
+		return exitUsage, err
+	}
+	store, code, err := c.database(ctx)
+	if err != nil {
+		return cancelledOr(ctx, code), err
+	}
+	s, code, err := find(store, &o)
+	if err != nil {
+		store.Close()
+		return cancelledOr(ctx, code), err
+	}
+	if o.Config.Provider.Model == "" {
+		o.Config.Provider.Model = s.Model
+	}
+	o.Store, t.store, t.session = store, store, s.ID
+	app, err := agent.New(ctx, o)
+	if err != nil {
+		store.Close()
+		return exitUsage, err
+	}
 	defer closeApp(c, app)
-	return c.work(ctx, app, prompt)
+	return c.work(ctx, app, t)
 }
 
-// prompt joins the words of the command line and what came by a pipe.
-func (c *call) prompt(ctx context.Context) (string, error) {
-	words := c.args
+// cancelledOr is the exit code of what failed, which a signal may have ended.
+func cancelledOr(ctx context.Context, code int) int {
+	if ctx.Err() != nil {
+		return exitCancelled
+	}
+	return code
+}
+
+// prompt joins words of the command line and what came by a pipe. missing is
+// the error when there is neither.
+func (c *call) prompt(ctx context.Context, words []string, missing error) (string, error) {
+	given := len(words) > 0
 	wants := false
 	switch n := len(words); {
 	case n > 0 && words[n-1] == "-":
@@ -55,10 +99,10 @@ func (c *call) prompt(ctx context.Context) (string, error) {
 	prompt := strings.TrimSpace(strings.Join(words, " "))
 	wants = wants || prompt == ""
 	if wants && term.IsTerminal(c.Stdin) {
-		if prompt != "" || len(c.args) > 0 {
+		if prompt != "" || given {
 			c.notice("reading standard input; end with Ctrl+D")
 		} else {
-			return "", errNoTask
+			return "", missing
 		}
 	}
 	input := ""
@@ -70,7 +114,7 @@ func (c *call) prompt(ctx context.Context) (string, error) {
 	}
 	switch input = strings.TrimRight(input, "\n"); {
 	case strings.TrimSpace(input) == "" && prompt == "":
-		return "", errNoTask
+		return "", missing
 	case strings.TrimSpace(input) == "":
 		return prompt, nil
 	case prompt == "":

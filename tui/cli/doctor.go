@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"alisio/agent"
+	"alisio/agent/text"
+)
+
+var (
+	errNoCheck = errors.New("nothing is named to check; use: alisio doctor --store, the only check so far")
+	errFix     = errors.New("--fix needs what it is to repair: alisio doctor --store --fix")
+)
+
+// finding is one result of a check as --json prints it.
+type finding struct {
+	Level  string `json:"level"`
+	Text   string `json:"text"`
+	Remedy string `json:"remedy,omitempty"`
+}
+
+// runDoctor checks what is kept, and repairs it with --fix.
+func runDoctor(ctx context.Context, c *call) (int, error) {
+	if err := c.none(); err != nil {
+		return exitUsage, err
+	}
+	switch {
+	case c.fix && !c.store:
+		return exitUsage, errFix
+	case !c.store:
+		return exitUsage, errNoCheck
+	}
+	o, err := c.storeOptions()
+	if err != nil {
+		return exitUsage, err
+	}
+	check := agent.CheckStore
+	if c.fix {
+		check = agent.RepairStore
+	}
+	o.ReadOnly = !c.fix
+	report, err := check(ctx, o)
+	if errors.Is(err, fs.ErrNotExist) && c.db == "" {
+		report, err = agent.StoreReport{}, nil
+		c.notice("no session is stored yet: there is nothing to check")
+	}
+	if err != nil {
+		return exitFailed, err
+	}
+	return c.printFindings(report.Findings)
+}
+
+func (c *call) printFindings(list []agent.Finding) (int, error) {
+	code := exitDone
+	for _, f := range list {
+		if f.Level == agent.Problem {
+			code = exitFailed
+		}
+		o := finding{Level: level(f), Text: f.What, Remedy: f.Remedy}
+		var err error
+		if c.json {
+			err = printJSON(c, o)
+		} else {
+			err = c.print(o.lines())
+		}
+		if err != nil {
+			return exitFailed, err
+		}
+	}
+	return code, nil
+}
+
+// level is what a finding begins with.
+func level(f agent.Finding) string {
+	switch f.Level {
+	case agent.Problem:
+		return "problem"
+	case agent.Note:
+		return "note"
+	}
+	return "ok"
+}
+
+func (f finding) lines() string {
+	s := f.Level + "       "
+	s = s[:9] + text.Line(f.Text) + "\n"
+	if f.Remedy != "" {
+		s += "         " + text.Line(f.Remedy) + "\n"
+	}
+	return s
+}

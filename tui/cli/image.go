@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"alisio/llm"
+)
+
+// maxImages bounds the images that go with one task; each is bounded by
+// llm.MaxImageBytes.
+const maxImages = 20
+
+// images reads the files of --image, whose names count from here. They are
+// looked at before anything else is opened or asked.
+func (c *call) images(here string) ([]llm.Attachment, error) {
+	if len(c.task.images) > maxImages {
+		return nil, fmt.Errorf("--image: %d images, allowed: at most %d", len(c.task.images), maxImages)
+	}
+	var list []llm.Attachment
+	for _, name := range c.task.images {
+		path := name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(here, path)
+		}
+		a, err := readImage(path, name)
+		if err != nil {
+			return nil, fmt.Errorf("--image: %w", err)
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// readImage reads and checks one file. What is no file is never opened: a FIFO
+// would wait for its writer.
+func readImage(path, name string) (llm.Attachment, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return llm.Attachment{}, err
+	case info.IsDir():
+		return llm.Attachment{}, fmt.Errorf("%s is a directory", name)
+	case !info.Mode().IsRegular():
+		return llm.Attachment{}, fmt.Errorf("%s is no regular file", name)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return llm.Attachment{}, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, llm.MaxImageBytes+1))
+	if err != nil {
+		return llm.Attachment{}, fmt.Errorf("read %s: %w", name, err)
+	}
+	a, err := llm.ReadImage(data)
+	switch {
+	case err == nil:
+		return a, nil
+	case len(data) > llm.MaxImageBytes && !errors.Is(err, llm.ErrNoImage):
+		return a, fmt.Errorf("%s is larger than %d MiB", name, llm.MaxImageBytes>>20)
+	}
+	return a, fmt.Errorf("%s %w", name, err)
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"alisio/agent"
+	"alisio/llm"
+)
+
+// runImport takes an exported session in and prints its id.
+func runImport(ctx context.Context, c *call) (int, error) {
+	name, err := c.one("a file, or - for standard input")
+	if err != nil {
+		return exitUsage, err
+	}
+	in := c.Stdin
+	if name != "-" {
+		f, err := c.exported(name)
+		if err != nil {
+			return exitUsage, err
+		}
+		defer f.Close()
+		in = f
+	}
+	store, code, err := c.database(ctx)
+	if err != nil {
+		return code, err
+	}
+	defer store.Close()
+	return c.takeIn(ctx, store, in)
+}
+
+// exported opens the file to import.
+func (c *call) exported(name string) (*os.File, error) {
+	path, err := c.absolute(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return nil, fmt.Errorf("%s is a directory", name)
+	}
+	return f, nil
+}
+
+func (c *call) takeIn(ctx context.Context, store *agent.Store, in io.Reader) (int, error) {
+	s, err := store.Import(ctx, in)
+	switch {
+	case errors.Is(err, agent.ErrExists):
+		return exitFailed, llm.Errorf(llm.CauseStore, "%w", err).WithHint("nothing was changed; to take it in anew, delete the session first")
+	case err != nil:
+		return exitFailed, err
+	}
+	return c.printed(s.ID + "\n")
+}

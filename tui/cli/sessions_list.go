@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"alisio/agent"
+	"alisio/agent/text"
+	"alisio/plug"
+	"alisio/tui/plain"
+)
+
+const (
+	// shortID is how much of an id is shown, in characters, unless that is the
+	// beginning of another one too.
+	shortID = 8
+	// usualLimit is how many sessions are listed without --limit.
+	usualLimit = 50
+	// maxTitle bounds a title in a list, in cells.
+	maxTitle = 60
+)
+
+// runList lists sessions, the newest first.
+func runList(ctx context.Context, c *call) (int, error) {
+	if err := c.none(); err != nil {
+		return exitUsage, err
+	}
+	q := agent.Query{All: c.sessions.all, Limit: c.sessions.limit}
+	if q.Limit == 0 {
+		q.Limit = usualLimit
+	}
+	if c.sessions.here {
+		dir, err := c.workingDir()
+		if err != nil {
+			return exitUsage, err
+		}
+		q.Workspace = agent.Root(dir, c.Getenv("HOME"))
+	}
+	store, code, err := c.look(ctx)
+	if err != nil {
+		return code, err
+	}
+	if store == nil {
+		c.notice("no session is stored yet")
+		return exitDone, nil
+	}
+	defer store.Close()
+	limit := q.Limit
+	q.Limit = min(limit+1, maxLimit) // one more tells whether there are more
+	list, err := store.List(ctx, q)
+	if err != nil {
+		return exitFailed, err
+	}
+	more := len(list) > limit
+	list = list[:min(limit, len(list))]
+	if code, err := c.printList(list, q.Workspace == ""); err != nil {
+		return code, err
+	}
+	switch {
+	case more:
+		c.notice("there are more; --limit N lists N of them")
+	case len(list) == 0 && !c.json:
+		c.notice("no session is there to list")
+	}
+	return exitDone, nil
+}
+
+// printList prints sessions, a line or an object each.
+func (c *call) printList(list []agent.Summary, workspaces bool) (int, error) {
+	if c.json {
+		for _, s := range list {
+			if err := printJSON(c, entryOf(s)); err != nil {
+				return exitFailed, err
+			}
+		}
+		return exitDone, nil
+	}
+	var b strings.Builder
+	now, home := time.Now(), c.Getenv("HOME")
+	names := shortNames(list)
+	for i, s := range list {
+		fmt.Fprintf(&b, "%s  %6s  %s", names[i], age(now, s.Updated), text.Clip(title(s.Session), maxTitle))
+		if workspaces {
+			b.WriteString("  " + text.Line(atHome(s.Workspace, home)))
+		}
+		if m := marks(s); len(m) > 0 {
+			b.WriteString("  [" + strings.Join(m, ", ") + "]")
+		}
+		b.WriteByte('\n')
+	}
+	return c.printed(b.String())
+}
+
+// shortNames cuts ids to the length at which those of the list differ.
+func shortNames(list []agent.Summary) []string {
+	cut := func(id string, n int) string { return id[:min(n, len(id))] }
+	n := shortID
+	for grown := true; grown; {
+		grown = false
+		seen := make(map[string]string, len(list))
+		for _, s := range list {
+			short := cut(s.ID, n)
+			if other, ok := seen[short]; ok && other != s.ID {
+				n, grown = n+4, true
+				break
+			}
+			seen[short] = s.ID
+		}
+	}
+	names := make([]string, len(list))
+	for i, s := range list {
+		names[i] = text.Line(cut(s.ID, n))
+	}
+	return names
+}
+
+// title is what a session is called.
+func title(s agent.Session) string {
+	if t := text.Line(s.Title); t != "" {
+		return t
+	}
+	return "(no title)"
+}
+
+// marks are what is special about a session.
+func marks(s agent.Summary) []string {
+	var m []string
+	if s.Pinned {
+		m = append(m, "pinned")
+	}
+	if !s.Archived.IsZero() {
+		m = append(m, "archived")
+	}
+	if s.Parent != "" {
+		m = append(m, "of "+text.Line(s.Parent[:min(shortID, len(s.Parent))]))
+	}
+	switch {
+	case s.BusyPID != 0:
+		m = append(m, fmt.Sprintf("running, process %d", s.BusyPID))
+	case interrupted(s):
+		m = append(m, "interrupted")
+	}
+	if s.Uncertain {
+		m = append(m, "uncertain")
+	}
+	return m
+}
+
+// interrupted reports whether the last run of a session has no end: its process
+// died. Until somebody opens the database for writing its row says "running".
+func interrupted(s agent.Summary) bool {
+	switch s.LastRun {
+	case agent.RunQueued, agent.RunRunning, agent.RunInterrupted:
+		return s.BusyPID == 0
+	}
+	return false
+}
+
+// age writes how long ago something was.
+func age(now, then time.Time) string {
+	d := now.Sub(then)
+	const day = 24 * time.Hour
+	switch {
+	case then.IsZero():
+		return "?"
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	case d < 2*day:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	case d < 100*day:
+		return fmt.Sprintf("%d d", d/day)
+	}
+	return fmt.Sprintf("%d mo", d/(30*day))
+}
+
+// atHome writes a path below the home directory with ~.
+func atHome(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, home); ok && home != "" && (rest == "" || rest[0] == '/' || rest[0] == '\\') {
+		return "~" + rest
+	}
+	return path
+}
+
+// entry is a session as --json prints it. Times are RFC 3339 in UTC with
+// milliseconds, as in events; absent where old programs kept none.
+type entry struct {
+	Kind      string `json:"kind"`
+	ID        string `json:"id"`
+	Title     string `json:"title"`
+	Workspace string `json:"workspace"`
+	Provider  string `json:"provider,omitempty"`
+	Model     string `json:"model,omitempty"`
+	Parent    string `json:"parent,omitempty"`
+	Depth     int    `json:"depth,omitempty"`
+	Agent     string `json:"agent,omitempty"`
+	Status    string `json:"status,omitempty"`
+	Created   string `json:"createdAt,omitempty"`
+	Updated   string `json:"updatedAt,omitempty"`
+	Pinned    bool   `json:"pinned,omitempty"`
+	Archived  string `json:"archivedAt,omitempty"`
+	Messages  int    `json:"messages"`
+	LastRun   string `json:"lastRun,omitempty"`
+	BusyPID   int    `json:"busyPid,omitempty"`
+	Uncertain bool   `json:"uncertain,omitempty"`
+}
+
+func entryOf(s agent.Summary) entry {
+	return entry{
+		Kind: "session", ID: s.ID, Title: s.Title, Workspace: s.Workspace, Provider: s.Provider, Model: s.Model,
+		Parent: s.Parent, Depth: s.Depth, Agent: s.Agent, Status: s.Status, Created: stamp(s.Created),
+		Updated: stamp(s.Updated), Pinned: s.Pinned, Archived: stamp(s.Archived), Messages: s.Messages,
+		LastRun: string(s.LastRun), BusyPID: s.BusyPID, Uncertain: s.Uncertain,
+	}
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(plug.TimeFormat)
+}
+
+// object is what --json prints as one line.
+type object interface {
+	entry | storedMessage | storedEvent | openCall | finding
+}
+
+// printJSON prints one object as a line that is safe for a terminal.
+func printJSON[T object](c *call, o T) error {
+	data, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	line, err := plain.EscapeJSON(nil, data)
+	if err != nil {
+		return err
+	}
+	return c.print(string(append(line, '\n')))
+}

@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"alisio/agent"
+	"alisio/agent/config"
+	"alisio/agent/text"
+	"alisio/llm"
+)
+
+// runRecover shows the calls of a session of which nobody knows whether they had
+// their effect, and records with --acknowledge that a person knows of them.
+func runRecover(ctx context.Context, c *call) (int, error) {
+	name, err := c.one("the id of a session")
+	if err != nil {
+		return exitUsage, err
+	}
+	dir, err := c.workingDir()
+	if err != nil {
+		return exitUsage, err
+	}
+	store, code, err := c.database(ctx)
+	if err != nil {
+		return code, err
+	}
+	s, code, err := c.session(ctx, store, name)
+	if err != nil {
+		store.Close()
+		return code, err
+	}
+	// The tools say what a call of theirs could have done.
+	app, err := agent.New(ctx, agent.Options{
+		Dir: dir, Config: config.Default(), Plugins: c.Plugins, Tools: c.Tools, Store: store, Getenv: c.Getenv,
+	})
+	if err != nil {
+		store.Close()
+		return exitFailed, err
+	}
+	defer closeApp(c, app)
+	calls, err := app.Recover(ctx, s.ID, c.sessions.acknowledge)
+	if err != nil {
+		return exitFailed, err
+	}
+	return c.recovered(ctx, store, s, calls)
+}
+
+// recovered tells of the calls, and of what became of them.
+func (c *call) recovered(ctx context.Context, store *agent.Store, s agent.Session, calls []agent.StoredCall) (int, error) {
+	open, err := openCalls(ctx, store, s.ID, calls)
+	if err != nil {
+		return exitFailed, err
+	}
+	for _, o := range open {
+		if c.json {
+			err = printJSON(c, o)
+		} else {
+			err = c.print(o.line() + "\n")
+		}
+		if err != nil {
+			return exitFailed, err
+		}
+	}
+	switch {
+	case len(open) == 0:
+		c.notice("session %s is not uncertain: there is nothing to recover", s.ID)
+	case c.sessions.acknowledge:
+		c.notice("recorded: the effect of %s is unknown, and the session can go on", callCount(len(open)))
+	default:
+		return exitUncertain, &llm.Error{
+			Cause:   llm.CauseUncertain,
+			Message: fmt.Sprintf("%s of session %s may have had their effect", callCount(len(open)), s.ID),
+			Hint:    "look what became of them, then: alisio sessions recover " + s.ID + c.dbFlag() + " --acknowledge",
+		}
+	}
+	return exitDone, nil
+}
+
+func callCount(n int) string {
+	if n == 1 {
+		return "1 call"
+	}
+	return fmt.Sprintf("%d calls", n)
+}
+
+// uncertain is the error of a run that an uncertain session refuses: which calls
+// these are, and the way on.
+func (c *call) uncertain(ctx context.Context, store *agent.Store, err *agent.UncertainError) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "session %s is uncertain: the program died while %s may have had their effect", err.Session, callCount(len(err.Calls)))
+	open, readErr := openCalls(ctx, store, err.Session, err.Calls)
+	if readErr != nil {
+		return errors.Join(err, readErr)
+	}
+	for _, o := range open {
+		b.WriteString("\n" + o.line())
+	}
+	return &llm.Error{
+		Cause: llm.CauseUncertain, Message: b.String(),
+		Hint: "look what became of them, then: alisio sessions recover " + err.Session + c.dbFlag() +
+			" --acknowledge; or go on with --acknowledge-uncertain",
+	}
+}
+
+// openCall is a call without a known end.
+type openCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments,omitempty"`
+	Effect    string `json:"effect,omitempty"`
+	Started   string `json:"startedAt,omitempty"`
+	RunID     string `json:"runId,omitempty"`
+}
+
+func (o openCall) line() string {
+	line := text.Clip(text.Line(o.Name+" "+o.Arguments), maxCall)
+	if o.Started != "" {
+		line += " · started " + o.Started
+	}
+	return line + " · " + text.Line(o.ID)
+}
+
+// openCalls adds to rows of the journal what the conversation says of them.
+func openCalls(ctx context.Context, store *agent.Store, id string, calls []agent.StoredCall) ([]openCall, error) {
+	list := make([]openCall, len(calls))
+	index := make(map[string]int, len(calls))
+	for i, row := range calls {
+		list[i] = openCall{
+			ID: row.ID, Name: row.Name, Effect: string(row.Effect), Started: stamp(row.Started), RunID: row.RunID,
+		}
+		index[row.ID] = i
+	}
+	if len(calls) == 0 || store == nil {
+		return list, nil
+	}
+	err := eachMessage(ctx, store, id, func(m agent.Stored) error {
+		for _, asked := range m.Message.Calls {
+			if i, ok := index[asked.ID]; ok {
+				list[i].Arguments = string(asked.Arguments)
+				if list[i].Name == "" {
+					list[i].Name = asked.Name
+				}
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// dbFlag repeats --db in a command that is told to a person.
+func (c *call) dbFlag() string {
+	if c.db == "" {
+		return ""
+	}
+	return " --db " + shellWord(c.db)
+}

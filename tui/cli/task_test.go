@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"alisio/llm"
+)
+
+// png is a whole image of one pixel.
+const png = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89" +
+	"\x00\x00\x00\nIDATx\x9cc\x00\x01\x00\x00\x05\x00\x01\r\n-\xb4\x00\x00\x00\x00IEND\xaeB`\x82"
+
+func TestIDsOfCallersAreChecked(t *testing.T) {
+	for _, name := range []string{"request-id", "correlation-id"} {
+		for _, c := range []struct {
+			id   string
+			good bool
+		}{
+			{"a", true}, {"build/17:lint#2~", true}, {strings.Repeat("x", 200), true}, {"", false},
+			{strings.Repeat("x", 201), false}, {"a b", false}, {"a\tb", false}, {"é", false}, {"a\x1b", false}, {"a\x7f", false},
+		} {
+			got, err := parse(env("run", "--"+name+"="+c.id, "task"))
+			if (err == nil) != c.good {
+				t.Errorf("--%s %q: got %v", name, c.id, err)
+			}
+			if err != nil && (!strings.Contains(err.Error(), "1 to 200 printable ASCII") || len(err.Error()) > 250) {
+				t.Errorf("--%s: got %v", name, err)
+			}
+			if c.good && got.task.requestID+got.task.correlationID != c.id {
+				t.Errorf("--%s: got %+v", name, got.task)
+			}
+		}
+	}
+}
+
+func TestImages(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, body string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.png", png)
+	write("page.png", "<html>")
+	write("cut.png", png[:40])
+	write("empty.png", "")
+	write("large.png", png+strings.Repeat("x", llm.MaxImageBytes))
+	write("large.txt", strings.Repeat("x", llm.MaxImageBytes+1))
+	for _, c := range []struct{ name, fails string }{
+		{"a.png", ""}, {filepath.Join(dir, "a.png"), ""},
+		{"none.png", "none.png"}, {"page.png", "page.png is no PNG"}, {"cut.png", "cut off"}, {"empty.png", "is no PNG"},
+		{"large.png", "larger than 5 MiB"}, {"large.txt", "is no PNG"}, {".", "is a directory"},
+	} {
+		call, err := parse(env("run", "--image", c.name, "task"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := call.images(dir)
+		switch {
+		case c.fails == "" && (err != nil || len(got) != 1 || string(got[0].Data) != png || got[0].MIMEType != "image/png"):
+			t.Errorf("%s: got %v", c.name, err)
+		case c.fails != "" && (err == nil || !strings.HasPrefix(err.Error(), "--image: ") || !strings.Contains(err.Error(), c.fails)):
+			t.Errorf("%s: got %v, want %q", c.name, err, c.fails)
+		}
+	}
+	many := []string{"run", "task"}
+	for range maxImages + 1 {
+		many = append(many, "--image=a.png")
+	}
+	call, err := parse(env(many...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := call.images(dir); err == nil || !strings.Contains(err.Error(), "at most 20") {
+		t.Errorf("21 images: got %v", err)
+	}
+}
+
+func TestShellWord(t *testing.T) {
+	for _, c := range []struct{ word, want string }{
+		{"/a/b-1.sqlite", "/a/b-1.sqlite"}, {"a b", "'a b'"}, {"it's", `'it'\''s'`}, {"", "''"}, {"$(x)", "'$(x)'"}, {"~/a", "'~/a'"},
+	} {
+		if got := shellWord(c.word); got != c.want {
+			t.Errorf("%q: got %s, want %s", c.word, got, c.want)
+		}
+	}
+}
+
+// The files that no run may rewrite are found from the directory of --cwd.
+func TestGuardedFiles(t *testing.T) {
+	c, err := parse(env("run", "x", "--db", "s.db", "--config", "/c.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(c.guarded("/w"), " ")
+	if want := filepath.FromSlash("/c.json /w/s.db /w/s.db-wal /w/s.db-shm /w/s.db-journal"); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestResumeNeedsASessionAndATask(t *testing.T) {
+	for _, c := range []struct {
+		args  []string
+		fails string
+	}{
+		{[]string{"resume"}, "no session is named"},
+		{[]string{"resume", "-"}, "no session is named"},
+		{[]string{"resume", "1a2b"}, "no task is given; use: alisio resume SESSION"},
+		{[]string{"resume", "--last"}, "no task is given; use: alisio resume SESSION"},
+	} {
+		e := env(c.args...)
+		if code := Main(t.Context(), e); code != exitUsage {
+			t.Errorf("%v: exit code %d", c.args, code)
+		}
+		if got := e.Stderr.(interface{ String() string }).String(); !strings.Contains(got, c.fails) {
+			t.Errorf("%v: got %q", c.args, got)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+
+	"alisio/agent"
+	"alisio/llm"
+	"alisio/plug"
+	"alisio/tui/plain"
+	"alisio/tui/term"
+)
+
+// surface is where the events of a run go.
+type surface interface {
+	Event(plug.Event)
+	Err() error
+}
+
+// surface makes the one that the flags ask for; stop cancels the run when
+// nobody reads the output any more.
+func (c *call) surface(stop func()) surface {
+	if c.json {
+		return plain.NewJSON(c.Stdout, stop)
+	}
+	o := plain.TextOptions{
+		Answer: c.Stdout, Notes: c.Stderr, Stop: stop, Diffs: c.verb == "demo",
+		Dim:    term.Color(c.Stderr, c.Getenv),
+		Shared: term.IsTerminal(c.Stdout) && term.IsTerminal(c.Stderr),
+	}
+	if c.quiet {
+		o.Notes = nil
+	}
+	return plain.NewText(o)
+}
+
+var errCancelled = errors.New("the run was cancelled")
+
+// watched reports whether a person follows the run on a terminal.
+func (c *call) watched() bool { return !c.json && !c.quiet && term.IsTerminal(c.Stderr) }
+
+// announce tells whoever watches on a terminal where the task goes.
+func (c *call) announce(ctx context.Context, app *agent.App) {
+	if !c.watched() {
+		return
+	}
+	if model, host, err := app.Endpoint(ctx); err == nil && host != "" {
+		plain.Note(c.Stderr, "asking %s at %s", model, host)
+	}
+}
+
+// task is a prompt and where it goes.
+type task struct {
+	prompt string
+	images []llm.Attachment
+	// session is empty for a new one.
+	session string
+	// store keeps the session; nil: nobody can go on with it.
+	store *agent.Store
+}
+
+// work runs one prompt, prints what becomes of it, and turns that into the exit
+// code:
+//
+//	not started   bad_request is wrong use (2): no server has seen anything yet;
+//	              a session in use 1, an uncertain one 9; other causes as in a run
+//	output gone   130 when the reader went away, as a signal would have it; 1 with
+//	              a reason when the disk is full or the device broken
+//	ended         by cause; a run that was denied all it tried is told why
+func (c *call) work(ctx context.Context, app *agent.App, t task) (int, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s := c.surface(stop)
+	c.announce(ctx, app)
+	denied := ""
+	out, err := app.Run(ctx, t.session, t.prompt, agent.RunOptions{
+		CorrelationID: c.task.correlationID, RequestID: c.task.requestID,
+		Attachments: t.images, AcknowledgeUncertain: c.task.acknowledge,
+		OnEvent: func(e plug.Event) {
+			if d, ok := e.Data.(plug.ToolCompleted); ok && d.IsError {
+				denied = d.Preview
+			}
+			// A run that is shown again tells its answers for people in deltas that
+			// no run ever numbered; JSON has them in no other form than the stored.
+			if _, ok := e.Data.(plug.Delta); ok && c.json && e.Seq == 0 {
+				return
+			}
+			s.Event(e)
+		},
+	})
+	if err != nil {
+		return c.refused(ctx, t, err)
+	}
+	code, err := ended(s, out, denied)
+	if t.store != nil && c.watched() {
+		plain.Note(c.Stderr, "%s", c.goOn(ctx, t.store, out.SessionID))
+	}
+	return code, err
+}
+
+// refused is what a run exits with that was not started.
+func (c *call) refused(ctx context.Context, t task, err error) (int, error) {
+	var busy *agent.BusyError
+	var uncertain *agent.UncertainError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return exitCancelled, errCancelled
+	case errors.As(err, &busy):
+		return exitFailed, err
+	case errors.As(err, &uncertain):
+		return exitUncertain, c.uncertain(ctx, t.store, uncertain)
+	case llm.CauseOf(err) == llm.CauseBadRequest:
+		return exitUsage, err // nothing was asked: what is missing is ours to say
+	}
+	return exitCode(llm.CauseOf(err)), err
+}
+
+// ended is what a run exits with.
+func ended(s surface, out agent.Outcome, denied string) (int, error) {
+	switch {
+	case errors.Is(s.Err(), syscall.EPIPE), errors.Is(s.Err(), io.ErrClosedPipe):
+		// The reader of the answer went away: nobody is left to tell.
+		return exitCancelled, nil
+	case s.Err() != nil:
+		return exitFailed, fmt.Errorf("write the answer: %w; the run was stopped", s.Err())
+	case out.Status == agent.Cancelled:
+		return exitCancelled, errCancelled
+	case out.Err != nil:
+		return exitCode(out.Code), out.Err
+	case out.Code == llm.CausePermission:
+		first, _, _ := strings.Cut(denied, "\n")
+		return exitPermission, llm.Errorf(llm.CausePermission, "a needed permission was not given").WithHint(first)
+	}
+	return exitCode(out.Code), nil
+}
+
+// goOn says how to go on with a session.
+func (c *call) goOn(ctx context.Context, store *agent.Store, id string) string {
+	name := id
+	if len(id) > shortID {
+		if _, err := store.Find(ctx, id[:shortID]); err == nil {
+			name = id[:shortID]
+		}
+	}
+	db := ""
+	if c.db != "" {
+		db = " --db " + shellWord(c.db)
+	}
+	return fmt.Sprintf("session %s · go on with: alisio resume %s%s \"…\"", name, name, db)
+}
+
+// shellWord writes a word so that a POSIX shell takes it for one.
+func shellWord(s string) string {
+	plainWord := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plainWord(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
