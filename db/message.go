@@ -34,7 +34,7 @@ func scanMessage(rows *sql.Rows) (Message, error) {
 func (t *Tx) AppendMessage(m Message) (seq int64, err error) {
 	f := Fact{Kind: FactMessage, Session: m.Session}
 	res, err := t.record(f, `INSERT INTO messages (session, run_id, body, compacted, copy_of) VALUES (?, ?, ?, ?, ?)`,
-		m.Session, nullText(m.RunID), m.Body, flag(m.Compacted), nullNumber(m.CopyOf))
+		m.Session, nullText(m.RunID), m.Body, bit(m.Compacted), nullNumber(m.CopyOf))
 	if err != nil {
 		return 0, err
 	}

@@ -29,6 +29,13 @@ var steps = []struct {
 	{1001, "migrations/1001.sql"},
 }
 
+// schema is what the steps come to, in few statements: a new database need not
+// live through its history, which takes three times as long. A test holds the
+// two together.
+//
+//go:embed schema.sql
+var schema string
+
 // sharedVersion is the version of the shared schema that a database is brought
 // to; one below it is copied first.
 const sharedVersion = 4
@@ -149,7 +156,6 @@ func (d *DB) setJournal(ctx context.Context) error {
 // migrate makes the steps that are missing, schemas and version rows in one
 // transaction: no other program ever meets a version in between, and of
 // processes that come at once one makes the steps and the others find them made.
-// An old database is copied first.
 func (d *DB) migrate(ctx context.Context) (err error) {
 	if err := d.writer.pragma(`BEGIN IMMEDIATE`); err != nil {
 		return err
@@ -168,20 +174,52 @@ func (d *DB) migrate(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if len(tables) > 0 && newest(have) < sharedVersion {
+	if len(tables) == 0 {
+		err = d.make()
+	} else {
+		err = d.climb(ctx, have)
+	}
+	if err != nil {
+		return err
+	}
+	return d.writer.pragma(`COMMIT`)
+}
+
+// make makes a new database.
+func (d *DB) make() error {
+	for _, s := range statements(schema) {
+		if err := d.writer.pragma(s); err != nil {
+			return err
+		}
+	}
+	for _, s := range steps {
+		if err := d.reached(s.version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// climb makes the steps that an existing database lacks. An old one is copied
+// first.
+func (d *DB) climb(ctx context.Context, have []int64) error {
+	if newest(have) < sharedVersion {
 		if err := d.keepOld(ctx, newest(have)); err != nil {
 			return err
 		}
 	}
-	for i := range steps {
-		if slices.Contains(have, steps[i].version) {
+	for _, s := range steps {
+		if slices.Contains(have, s.version) {
 			continue
 		}
-		if err := d.step(i); err != nil {
-			return fmt.Errorf("migrate to version %d: %w", steps[i].version, err)
+		if err := d.step(s.file); err != nil {
+			return fmt.Errorf("migrate to version %d: %w", s.version, err)
+		}
+		if err := d.reached(s.version); err != nil {
+			return err
 		}
 	}
-	return d.writer.pragma(`COMMIT`)
+	return nil
 }
 
 func newest(have []int64) int64 {
@@ -191,8 +229,8 @@ func newest(have []int64) int64 {
 	return slices.Max(have)
 }
 
-func (d *DB) step(i int) error {
-	file, err := migrations.ReadFile(steps[i].file)
+func (d *DB) step(name string) error {
+	file, err := migrations.ReadFile(name)
 	if err != nil {
 		return err
 	}
@@ -201,7 +239,11 @@ func (d *DB) step(i int) error {
 			return err
 		}
 	}
-	_, err = d.writer.conn.ExecContext(context.Background(), `INSERT OR IGNORE INTO schema_migrations(version) VALUES (?)`, steps[i].version)
+	return nil
+}
+
+func (d *DB) reached(version int64) error {
+	_, err := d.writer.conn.ExecContext(context.Background(), `INSERT OR IGNORE INTO schema_migrations(version) VALUES (?)`, version)
 	return err
 }
 

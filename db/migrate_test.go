@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -90,7 +91,7 @@ func tableColumns(t testing.TB, pool *sql.DB) map[string][]string {
 	return out
 }
 
-func schema(t testing.TB, pool *sql.DB) []string {
+func objects(t testing.TB, pool *sql.DB) []string {
 	t.Helper()
 	return strs(t, pool, `SELECT type||' '||name||' '||ifnull(sql, '') FROM sqlite_master ORDER BY 1`)
 }
@@ -124,6 +125,33 @@ func TestReleasedMigrations(t *testing.T) {
 	}
 }
 
+var update = flag.Bool("update", false, "rewrite schema.sql from the migrations")
+
+// A new database is the same as one that went through all steps.
+func TestSchemaIsWhatTheStepsMake(t *testing.T) {
+	pool := raw(t, filepath.Join(t.TempDir(), "x"))
+	for _, s := range steps {
+		for _, text := range statements(string(must(migrations.ReadFile(s.file))(t))) {
+			run(t, pool, text)
+		}
+	}
+	want := strs(t, pool, `SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid`)
+	if *update {
+		text := "-- Made from the migrations by go test -run SchemaIs -update.\n" + strings.Join(want, ";\n") + ";\n"
+		if err := os.WriteFile("schema.sql", []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		t.Skip("schema.sql was rewritten; run the test again")
+	}
+	if got, want := statements(schema), len(want); len(got) != want {
+		t.Fatalf("%d statements, want %d", len(got), want)
+	}
+	fresh := raw(t, open(t, t.TempDir()).path)
+	if got, want := objects(t, fresh), objects(t, pool); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // The steps to version 4 give the very schema of the other program, statement by
 // statement.
 func TestSharedSchema(t *testing.T) {
@@ -134,7 +162,7 @@ func TestSharedSchema(t *testing.T) {
 		}
 	}
 	_, path := fixture(t, "sessions-v4.sqlite")
-	if got, want := schema(t, pool), schema(t, raw(t, path)); !slices.Equal(got, want) {
+	if got, want := objects(t, pool), objects(t, raw(t, path)); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
@@ -174,7 +202,7 @@ func TestFixturesLoseNoRow(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir, path := fixture(t, tt.name)
 			pool := raw(t, path)
-			columns, objects := tableColumns(t, pool), schema(t, pool)
+			columns, had := tableColumns(t, pool), objects(t, pool)
 			delete(columns, "schema_migrations")
 			before := dump(t, pool, columns)
 			pool.Close()
@@ -201,7 +229,7 @@ func TestFixturesLoseNoRow(t *testing.T) {
 			}
 			oldPrograms(t, pool)
 			if tt.backup == "" {
-				for _, o := range objects {
+				for _, o := range had {
 					name := strings.Fields(o)[1]
 					now := strs(t, pool, `SELECT sql FROM sqlite_master WHERE name = ? AND sql IS NOT NULL`, name)
 					if strings.HasPrefix(o, "index") && len(now) == 1 && !strings.HasSuffix(o, now[0]) {
@@ -321,13 +349,13 @@ func TestStepThatFails(t *testing.T) {
 	pool := raw(t, path)
 	// The last statement of version 4 can not be carried out.
 	run(t, pool, `CREATE TABLE events_session(x)`)
-	before := schema(t, pool)
+	before := objects(t, pool)
 	pool.Close()
 	_, err := Open(t.Context(), Options{Path: path, Home: dir})
 	if err == nil || !strings.Contains(err.Error(), "migrate to version 4") {
 		t.Errorf("got %v", err)
 	}
-	if after := schema(t, raw(t, path)); !slices.Equal(before, after) {
+	if after := objects(t, raw(t, path)); !slices.Equal(before, after) {
 		t.Errorf("the schema was\n%s\nand is\n%s", before, after)
 	}
 }
@@ -342,11 +370,11 @@ func TestC111NewerVersions(t *testing.T) {
 		pool := raw(t, d.path)
 		run(t, pool, `INSERT INTO schema_migrations VALUES (1999)`)
 		run(t, pool, `DROP INDEX messages_active`)
-		before := schema(t, pool)
+		before := objects(t, pool)
 		shut(t, d)
 		d = open(t, dir)
 		write(t, d, func(x *Tx) error { return x.RenameSession("s", "t") })
-		if after := schema(t, pool); !slices.Equal(before, after) {
+		if after := objects(t, pool); !slices.Equal(before, after) {
 			t.Error("the newer schema was altered")
 		}
 	})

@@ -108,12 +108,12 @@ func scanNumber(rows *sql.Rows) (int64, error) {
 	return int64(n), err
 }
 
-// nullText, nullNumber and flag are what a value is stored as.
+// nullText, nullNumber and bit are what a value is stored as.
 func nullText(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
 func nullNumber(n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: n != 0} }
 
-func flag(on bool) int64 {
+func bit(on bool) int64 {
 	if on {
 		return 1
 	}

@@ -75,7 +75,7 @@ func (t *Tx) CreateSession(s Session) error {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		s.ID, nullText(s.Workspace), nullText(s.Provider), nullText(s.Model), nullText(s.Parent), s.Depth, nullText(s.Agent),
 		nullText(s.Status), nullText(s.Title), nullText(s.Usage), nullText(s.Options), nullNumber(s.CreatedMs), nullNumber(s.UpdatedMs),
-		flag(s.Pinned), nullNumber(s.ArchivedMs))
+		bit(s.Pinned), nullNumber(s.ArchivedMs))
 	return err
 }
 
@@ -86,7 +86,7 @@ func (t *Tx) RenameSession(id, title string) error {
 
 // PinSession keeps a session at the top of lists, or no longer.
 func (t *Tx) PinSession(id string, on bool) error {
-	return t.recordOne(Fact{Kind: FactSession, Session: id, Key: "pinned"}, `UPDATE sessions SET pinned = ? WHERE id = ?`, flag(on), id)
+	return t.recordOne(Fact{Kind: FactSession, Session: id, Key: "pinned"}, `UPDATE sessions SET pinned = ? WHERE id = ?`, bit(on), id)
 }
 
 // ArchiveSession takes a session out of lists since atMs, zero puts it back.
@@ -273,13 +273,13 @@ func (r reads) Sessions(ctx context.Context, q SessionQuery) ([]Session, error) 
 			WHERE ifnull(updated_at, 0) <= ?1 AND (ifnull(updated_at, 0) < ?1 OR id < ?2)
 			AND (?3 OR parent_id IS NULL) AND (?4 OR archived_at IS NULL)
 			ORDER BY ifnull(updated_at, 0) DESC, id DESC LIMIT ?5`,
-			scanSession, before, q.BeforeID, flag(q.Children), flag(q.Archived), page(q.Limit))
+			scanSession, before, q.BeforeID, bit(q.Children), bit(q.Archived), page(q.Limit))
 	}
 	return list(ctx, r.src, cold, `SELECT `+sessionColumns+` FROM sessions
 		WHERE workspace = ?6 AND ifnull(updated_at, 0) <= ?1 AND (ifnull(updated_at, 0) < ?1 OR id < ?2)
 		AND (?3 OR parent_id IS NULL) AND (?4 OR archived_at IS NULL)
 		ORDER BY ifnull(updated_at, 0) DESC, id DESC LIMIT ?5`,
-		scanSession, before, q.BeforeID, flag(q.Children), flag(q.Archived), page(q.Limit), q.Workspace)
+		scanSession, before, q.BeforeID, bit(q.Children), bit(q.Archived), page(q.Limit), q.Workspace)
 }
 
 // RunningChildren returns the child sessions that stand as queued or running.

@@ -32,7 +32,7 @@ func (t *Tx) LabelWorkspace(path string, label *string, pinned *bool) error {
 	}
 	if pinned != nil {
 		if _, err := t.record(f, `INSERT INTO workspaces (path, pinned) VALUES (?, ?)
-			ON CONFLICT (path) DO UPDATE SET pinned = excluded.pinned`, path, flag(*pinned)); err != nil {
+			ON CONFLICT (path) DO UPDATE SET pinned = excluded.pinned`, path, bit(*pinned)); err != nil {
 			return err
 		}
 	}

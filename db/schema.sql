@@ -1,0 +1,26 @@
+-- Made from the migrations by go test -run SchemaIs -update.
+CREATE TABLE schema_migrations(version INTEGER PRIMARY KEY);
+CREATE TABLE sessions(id TEXT PRIMARY KEY,workspace TEXT,provider TEXT,model TEXT,locked_pid INTEGER, parent_id TEXT, depth INTEGER NOT NULL DEFAULT 0, agent TEXT, status TEXT, title TEXT, usage TEXT, options TEXT, created_at INTEGER, updated_at INTEGER, pinned INTEGER NOT NULL DEFAULT 0, archived_at INTEGER, locked_boot TEXT, locked_start INTEGER);
+CREATE TABLE messages(seq INTEGER PRIMARY KEY AUTOINCREMENT,session TEXT REFERENCES sessions(id),body TEXT NOT NULL, compacted INTEGER NOT NULL DEFAULT 0, copy_of INTEGER, run_id TEXT);
+CREATE TABLE tool_calls(session TEXT,call_id TEXT,status TEXT,result TEXT, run_id TEXT, name TEXT, effect TEXT, started_at INTEGER, ended_at INTEGER,PRIMARY KEY(session,call_id));
+CREATE TABLE events(seq INTEGER PRIMARY KEY AUTOINCREMENT,session TEXT,run_id TEXT,type TEXT,body TEXT, created_at INTEGER, correlation_id TEXT, run_seq INTEGER);
+CREATE TABLE plugin_state(plugin TEXT,key TEXT,value TEXT,PRIMARY KEY(plugin,key));
+CREATE INDEX sessions_parent ON sessions(parent_id);
+CREATE TABLE runs(id TEXT PRIMARY KEY, session TEXT NOT NULL REFERENCES sessions(id), status TEXT NOT NULL, request_id TEXT, correlation_id TEXT, owner_pid INTEGER, model TEXT, created_at INTEGER NOT NULL, started_at INTEGER, ended_at INTEGER, error TEXT, usage TEXT, owner_boot TEXT, owner_start INTEGER);
+CREATE TABLE workspaces(path TEXT PRIMARY KEY, label TEXT, pinned INTEGER NOT NULL DEFAULT 0, last_opened_at INTEGER);
+CREATE TABLE blobs(hash TEXT PRIMARY KEY, mime TEXT NOT NULL, size INTEGER NOT NULL, width INTEGER, height INTEGER, created_at INTEGER NOT NULL);
+CREATE UNIQUE INDEX runs_request ON runs(session, request_id) WHERE request_id IS NOT NULL;
+CREATE INDEX runs_session ON runs(session, created_at);
+CREATE INDEX events_session ON events(session, seq);
+CREATE INDEX messages_session ON messages(session, seq);
+CREATE TABLE blob_refs(session TEXT NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL, PRIMARY KEY(session, seq, hash)) WITHOUT ROWID;
+CREATE INDEX blob_refs_hash ON blob_refs(hash);
+CREATE TABLE deletions(session TEXT NOT NULL, title TEXT, workspace TEXT, messages INTEGER NOT NULL, deleted_at INTEGER NOT NULL);
+CREATE INDEX messages_active ON messages(session, seq) WHERE compacted = 0;
+CREATE INDEX calls_pending ON tool_calls(session) WHERE status = 'pending';
+CREATE INDEX runs_open ON runs(status) WHERE status IN ('queued', 'running');
+CREATE INDEX sessions_open ON sessions(parent_id) WHERE status IN ('queued', 'running');
+CREATE INDEX sessions_recent ON sessions(ifnull(updated_at, 0), id, parent_id);
+CREATE INDEX sessions_workspace ON sessions(workspace, ifnull(updated_at, 0), id, parent_id);
+CREATE INDEX events_run ON events(session, run_id, seq);
+CREATE INDEX runs_request_id ON runs(request_id) WHERE request_id IS NOT NULL;
