@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 
 	"alisio/agent"
 	"alisio/agent/text"
@@ -59,6 +60,9 @@ func (c *call) printFindings(list []agent.Finding) (int, error) {
 			code = exitFailed
 		}
 		o := finding{Level: level(f), Text: f.What, Remedy: f.Remedy}
+		if strings.HasPrefix(o.Remedy, "alisio ") {
+			o.Remedy += c.dbFlag()
+		}
 		var err error
 		if c.json {
 			err = printJSON(c, o)
