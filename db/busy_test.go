@@ -217,8 +217,11 @@ func TestC109HeldByAnotherProcess(t *testing.T) {
 func TestReaderBeforeACommitWithoutLog(t *testing.T) {
 	d := open(t, t.TempDir())
 	create1(t, d, "s")
-	if err := d.writer.pragma(`PRAGMA journal_mode = DELETE`); err != nil {
+	if err := d.setJournal(t.Context(), "delete"); err != nil {
 		t.Fatal(err)
+	}
+	if now := must(column[text](d.writer, `PRAGMA journal_mode`))(t); now[0] != "delete" {
+		t.Fatalf("the journal is %s", now)
 	}
 	pool := raw(t, d.path)
 	rows := must(pool.Query(`SELECT id FROM sessions`))(t)

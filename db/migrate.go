@@ -53,7 +53,7 @@ func (d *DB) bringUp(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := d.setJournal(ctx); err != nil {
+	if err := d.setJournal(ctx, d.journal()); err != nil {
 		return err
 	}
 	if newer || complete(have) {
@@ -133,20 +133,25 @@ func column[T text | number, P interface {
 	return out, err
 }
 
-// setJournal turns the write-ahead log on, or, where the memory that it needs is
-// not shared by all who use the file, off.
-func (d *DB) setJournal(ctx context.Context) error {
-	want := "wal"
-	if name, yes := networkFS(directory(d.path)); yes {
-		want = "delete"
-		d.tell("%s", networkLine(directory(d.path), name))
+// journal is the kind that suits the place: the write-ahead log needs memory
+// that all who use the file share, which machines do not.
+func (d *DB) journal() string {
+	name, yes := networkFS(directory(d.path))
+	if !yes {
+		return "wal"
 	}
+	d.tell("%s", networkLine(directory(d.path), name))
+	return "delete"
+}
+
+// setJournal sets the kind, which stays with the file, unless it is that one.
+func (d *DB) setJournal(ctx context.Context, kind string) error {
 	return retryBusy(ctx, func() error {
 		now, err := column[text](d.writer, `PRAGMA journal_mode`)
-		if err != nil || len(now) == 1 && now[0] == want {
+		if err != nil || slices.Equal(now, []string{kind}) {
 			return err
 		}
-		if want == "delete" {
+		if kind == "delete" {
 			return d.writer.pragma(`PRAGMA journal_mode = DELETE`)
 		}
 		return d.writer.pragma(`PRAGMA journal_mode = WAL`)

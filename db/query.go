@@ -4,6 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // source is where rows come from: a DB, or a Tx that sees what it wrote.
@@ -43,6 +46,9 @@ func (d *DB) query(ctx context.Context, t heat, text string, each func(*sql.Rows
 	})
 	if err != nil && ctx.Err() != nil {
 		return errors.Join(context.Cause(ctx), err)
+	}
+	if d.readOnly && resultCode(err) == sqlite3.SQLITE_ERROR {
+		return fmt.Errorf("the database %q is of an older version, which is brought up to date when it is opened for writing: %w", d.path, err)
 	}
 	return explain(d.path, err)
 }
