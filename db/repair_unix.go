@@ -1,0 +1,49 @@
+//go:build unix
+
+package db
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+)
+
+// SQLite's lock bytes (os.h: PENDING_BYTE and the 510 shared ones behind it): who
+// has a database open with a write-ahead log, or works in one without, holds some.
+const (
+	lockStart  = 0x40000000
+	lockLength = 512
+)
+
+// holdFile keeps all other processes out of a database, without the help of
+// SQLite, which may not be able to open it: *InUseError if one is in. Closing the
+// file gives it back.
+func holdFile(path string) (release func(), err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockBytes(f); err != nil {
+		f.Close()
+		if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) {
+			return nil, &InUseError{Path: path, PID: userOf(path)}
+		}
+		return nil, fmt.Errorf("lock %q: %w", path, err)
+	}
+	return func() { f.Close() }, nil
+}
+
+func lockBytes(f *os.File) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var result error
+	err = raw.Control(func(fd uintptr) {
+		lock := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: lockStart, Len: lockLength}
+		result = syscall.FcntlFlock(fd, syscall.F_SETLK, &lock)
+	})
+	return errors.Join(err, result)
+}

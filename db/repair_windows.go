@@ -1,0 +1,25 @@
+package db
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+)
+
+// holdFile looks whether anybody has the file open. It can not hold it: a file
+// that is open here could be neither copied nor renamed.
+func holdFile(path string) (release func(), err error) {
+	name, err := syscall.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, err
+	}
+	h, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0,
+		nil, syscall.OPEN_EXISTING, syscall.FILE_ATTRIBUTE_NORMAL, 0)
+	if errors.Is(err, sharingViolation) {
+		return nil, &InUseError{Path: path}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open %q: %w", path, err)
+	}
+	return func() {}, syscall.CloseHandle(h)
+}
