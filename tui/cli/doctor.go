@@ -15,7 +15,8 @@ var (
 	errFix     = errors.New("--fix needs what it is to repair: alisio doctor --store --fix")
 )
 
-// finding is one result of a check as --json prints it.
+// finding is one result of a check as --json prints it; Level is ok, note or
+// problem, Remedy a command or a sentence.
 type finding struct {
 	Level  string `json:"level"`
 	Text   string `json:"text"`
@@ -53,6 +54,8 @@ func runDoctor(ctx context.Context, c *call) (int, error) {
 	return c.printFindings(report.Findings)
 }
 
+// printFindings prints a line a finding, with its remedy below it, and returns the
+// exit code: 1 when there is a problem, also one that was just repaired.
 func (c *call) printFindings(list []agent.Finding) (int, error) {
 	code := exitDone
 	for _, f := range list {
@@ -87,6 +90,7 @@ func level(f agent.Finding) string {
 	return "ok"
 }
 
+// lines is a finding for people, its words in a column of their own.
 func (f finding) lines() string {
 	s := f.Level + "       "
 	s = s[:9] + text.Line(f.Text) + "\n"

@@ -51,7 +51,8 @@ func anID(field func(*settings) *string) func(*settings, string) error {
 	}
 }
 
-// clipped quotes a word of the command line for an error.
+// clipped quotes a word of the command line for an error: short, and in ASCII, since
+// what is wrong with it is often not to be seen.
 func clipped(v string) string {
 	const most = 40
 	if len(v) <= most {

@@ -18,7 +18,9 @@ var (
 	}
 )
 
-// runResume gives one more task to a stored session.
+// runResume gives one more task to a stored session, in the directory that it
+// worked in, whatever directory it is called from: what was said is about the files
+// there.
 func runResume(ctx context.Context, c *call) (int, error) {
 	ctx, stop := withSignals(ctx)
 	defer stop()

@@ -9,7 +9,9 @@ import (
 	"alisio/agent/text"
 )
 
-// runDelete shows what belongs to a session, and with --yes deletes it.
+// runDelete shows what belongs to a session, and with --yes deletes it (spec
+// store.md: nothing is deleted without a preview and a record). The preview needs no
+// right to write.
 func runDelete(ctx context.Context, c *call) (int, error) {
 	if !c.sessions.yes {
 		return c.lookSession(ctx, func(store *agent.Store, s agent.Session) error {

@@ -15,7 +15,8 @@ import (
 	"alisio/tui/term"
 )
 
-// runExport writes a session: all of it as JSON lines, or for reading.
+// runExport writes a session: all of it as JSON lines, or for reading. Sessions that
+// agents started in it are exported by themselves.
 func runExport(ctx context.Context, c *call) (int, error) {
 	return c.lookSession(ctx, func(store *agent.Store, s agent.Session) error {
 		write := store.Export

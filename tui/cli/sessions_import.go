@@ -51,6 +51,8 @@ func (c *call) exported(name string) (*os.File, error) {
 	return f, nil
 }
 
+// takeIn stores all of an export or nothing. Its id is printed alone, so that a
+// script can go on with it.
 func (c *call) takeIn(ctx context.Context, store *agent.Store, in io.Reader) (int, error) {
 	s, err := store.Import(ctx, in)
 	switch {

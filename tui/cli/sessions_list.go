@@ -23,7 +23,7 @@ const (
 	maxTitle = 60
 )
 
-// runList lists sessions, the newest first.
+// runList lists sessions, the newest first: a page, never all of them unasked.
 func runList(ctx context.Context, c *call) (int, error) {
 	if err := c.none(); err != nil {
 		return exitUsage, err
@@ -68,7 +68,11 @@ func runList(ctx context.Context, c *call) (int, error) {
 	return exitDone, nil
 }
 
-// printList prints sessions, a line or an object each.
+// printList prints sessions, a line or an object each:
+//
+//	1a2b3c4d     3 h  VAT rounding  ~/projects/ledger  [pinned, uncertain]
+//
+// Titles and paths come from models, imports and other people's disks.
 func (c *call) printList(list []agent.Summary, workspaces bool) (int, error) {
 	if c.json {
 		for _, s := range list {
@@ -94,7 +98,9 @@ func (c *call) printList(list []agent.Summary, workspaces bool) (int, error) {
 	return c.printed(b.String())
 }
 
-// shortNames cuts ids to the length at which those of the list differ.
+// shortNames cuts ids to the length at which those of the list differ. A session
+// that is not in the list may begin alike: then the command that is given the short
+// name lists both.
 func shortNames(list []agent.Summary) []string {
 	cut := func(id string, n int) string { return id[:min(n, len(id))] }
 	n := shortID
@@ -117,7 +123,7 @@ func shortNames(list []agent.Summary) []string {
 	return names
 }
 
-// title is what a session is called.
+// title is what a session is called, on one line that is safe to print.
 func title(s agent.Session) string {
 	if t := text.Line(s.Title); t != "" {
 		return t
@@ -125,7 +131,7 @@ func title(s agent.Session) string {
 	return "(no title)"
 }
 
-// marks are what is special about a session.
+// marks are what is special about a session, in words that the manual explains.
 func marks(s agent.Summary) []string {
 	var m []string
 	if s.Pinned {
@@ -225,7 +231,8 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(plug.TimeFormat)
 }
 
-// object is what --json prints as one line.
+// object is what --json prints as one line. A field that a session lacks is absent,
+// never null; readers ignore fields that they do not know.
 type object interface {
 	entry | storedMessage | storedEvent | openCall | finding
 }

@@ -48,7 +48,8 @@ func runRecover(ctx context.Context, c *call) (int, error) {
 	return c.recovered(ctx, store, s, calls)
 }
 
-// recovered tells of the calls, and of what became of them.
+// recovered tells of the calls, and of what became of them. Not acknowledged they
+// are an error, so that a script which asks does not go on.
 func (c *call) recovered(ctx context.Context, store *agent.Store, s agent.Session, calls []agent.StoredCall) (int, error) {
 	open, err := openCalls(ctx, store, s.ID, calls)
 	if err != nil {
@@ -105,7 +106,8 @@ func (c *call) uncertain(ctx context.Context, store *agent.Store, err *agent.Unc
 	}
 }
 
-// openCall is a call without a known end.
+// openCall is a call without a known end, as --json prints it. Arguments is the JSON
+// text that the model gave; Started is absent in rows of old programs.
 type openCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -123,7 +125,8 @@ func (o openCall) line() string {
 	return line + " · " + text.Line(o.ID)
 }
 
-// openCalls adds to rows of the journal what the conversation says of them.
+// openCalls adds to rows of the journal what the conversation says of them: the
+// journal keeps no arguments, and that of old programs no names.
 func openCalls(ctx context.Context, store *agent.Store, id string, calls []agent.StoredCall) ([]openCall, error) {
 	list := make([]openCall, len(calls))
 	index := make(map[string]int, len(calls))

@@ -37,7 +37,8 @@ func runShow(ctx context.Context, c *call) (int, error) {
 	})
 }
 
-// showText prints what was said, page by page.
+// showText prints what was said, page by page. What a person has to know of the
+// session goes to standard error, behind all else, where a pager does not hide it.
 func (c *call) showText(ctx context.Context, store *agent.Store, s agent.Summary) error {
 	head := title(s.Session) + "\nsession " + text.Line(s.ID) + "\nworkspace " + text.Line(s.Workspace)
 	if s.Model != "" {
@@ -92,6 +93,9 @@ type transcript struct {
 	open []llm.ToolCall
 }
 
+// message prints one row. Results stand behind the calls that they answer; the
+// calls of an answer are told of when their result comes, or when it is clear that
+// none does.
 func (t *transcript) message(m agent.Stored) error {
 	switch {
 	case m.CopyOf != 0:
@@ -164,7 +168,8 @@ func (t *transcript) close() error {
 	return nil
 }
 
-// callLine is a call on one line.
+// callLine is a call on one line. A result whose call is not in the answer before
+// it was written by another program, or its row is damaged.
 func callLine(c llm.ToolCall) string {
 	if c.Name == "" {
 		return "tool: (unknown call)"
@@ -183,7 +188,7 @@ func imageLine(mime string, bytes int) string {
 	return fmt.Sprintf("%s, %s", text.Line(mime), size(int64(bytes)))
 }
 
-// size writes a number of bytes.
+// size writes a number of bytes in decimal units.
 func size(n int64) string {
 	switch {
 	case n < 1000:
@@ -226,7 +231,8 @@ func (e storedEvent) MarshalJSON() ([]byte, error) {
 	return []byte(`{"kind":"` + e.kind + `",` + rest), nil
 }
 
-// showJSON prints the session, its messages and its events, a line each.
+// showJSON prints the session, its messages and its events, a line each, in this
+// order: messages carry no time by which they could be mixed.
 func (c *call) showJSON(ctx context.Context, store *agent.Store, s agent.Summary) error {
 	if err := printJSON(c, entryOf(s)); err != nil {
 		return err

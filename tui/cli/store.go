@@ -14,6 +14,8 @@ import (
 	"alisio/llm"
 )
 
+// errNoPlace: sessions are kept for good or not at all; a run never goes on without
+// a word in a store that ends with it.
 var errNoPlace = errors.New("no place for the session database: set ALISIO_STATE_HOME or HOME, or use --db FILE")
 
 // storeOptions says where the session database is. A relative --db counts from
@@ -67,6 +69,7 @@ func (c *call) look(ctx context.Context) (store *agent.Store, code int, err erro
 	case err != nil:
 		return nil, exitFailed, err
 	}
+	// The columns of older programs can not be told from a damage but by a read.
 	if _, err = store.List(ctx, agent.Query{Limit: 1}); err == nil {
 		return store, exitDone, nil
 	}
@@ -80,6 +83,8 @@ func (c *call) look(ctx context.Context) (store *agent.Store, code int, err erro
 }
 
 // session finds the session that a person named: by its id, or by how it begins.
+// A name that fits several is refused with all of them: the code is that of wrong
+// use, since nothing was done.
 func (c *call) session(ctx context.Context, store *agent.Store, name string) (agent.Session, int, error) {
 	none := &llm.Error{Message: fmt.Sprintf("no session begins with %s", clipped(name)), Hint: "alisio sessions list --all lists them"}
 	if store == nil || name == "" || strings.ContainsAny(name, " \t\n") {
@@ -119,7 +124,8 @@ func (c *call) candidates(ctx context.Context, store *agent.Store, ids []string)
 	return strings.Join(lines, "\n")
 }
 
-// storeCode is what an error of a command about sessions exits with.
+// storeCode is what an error of a command about sessions exits with. A session
+// that is in use is a failure (1) like any other: its message has the process.
 func storeCode(err error) int {
 	var uncertain *agent.UncertainError
 	switch {
@@ -158,7 +164,8 @@ func (c *call) lookSession(ctx context.Context, do func(*agent.Store, agent.Sess
 	return c.with(ctx, store, name, do)
 }
 
-// with finds a session, does something with it, and closes the database.
+// with finds a session, does something with it, and closes the database, which may
+// be nil. That the database could not be closed is told unless there is worse.
 func (c *call) with(ctx context.Context, store *agent.Store, name string, do func(*agent.Store, agent.Session) error) (int, error) {
 	s, code, err := c.session(ctx, store, name)
 	if err == nil {

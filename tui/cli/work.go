@@ -40,7 +40,8 @@ func (c *call) surface(stop func()) surface {
 
 var errCancelled = errors.New("the run was cancelled")
 
-// watched reports whether a person follows the run on a terminal.
+// watched reports whether a person follows the run on a terminal. What is only
+// worth a look is printed there and nowhere else.
 func (c *call) watched() bool { return !c.json && !c.quiet && term.IsTerminal(c.Stderr) }
 
 // announce tells whoever watches on a terminal where the task goes.
@@ -138,7 +139,7 @@ func ended(s surface, out agent.Outcome, denied string) (int, error) {
 	return exitCode(out.Code), nil
 }
 
-// goOn says how to go on with a session.
+// goOn says how to go on with a session, in words that can be copied into a shell.
 func (c *call) goOn(ctx context.Context, store *agent.Store, id string) string {
 	name := id
 	if len(id) > shortID {
