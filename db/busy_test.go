@@ -204,6 +204,10 @@ func TestC109HeldByAnotherProcess(t *testing.T) {
 		t.Fatalf("the write did not wait: %v", err)
 	case <-time.After(700 * time.Millisecond):
 	}
+	// While one waits, another's look is not held up.
+	if s := must(d.Session(t.Context(), "s"))(t); s.Title != "" {
+		t.Errorf("title %q before the write", s.Title)
+	}
 	in.Close()
 	if err := <-done; err != nil {
 		t.Fatalf("after %v: %v", time.Since(begun), err)

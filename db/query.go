@@ -33,10 +33,17 @@ func (t *Tx) query(ctx context.Context, _ heat, text string, each func(*sql.Rows
 	return explain(t.d.path, t.w.query(text, each, args...))
 }
 
+// query reads over the writer's connection what every run reads, if nobody is
+// writing: a write that waits for another process must not hold up a look.
 func (d *DB) query(ctx context.Context, t heat, text string, each func(*sql.Rows) error, args ...any) error {
 	err := retryBusy(ctx, func() error {
 		if t == hot && d.writer != nil {
-			return d.hotQuery(ctx, text, each, args...)
+			if free, err := d.writer.takeIfFree(); err != nil {
+				return err
+			} else if free {
+				defer d.writer.give()
+				return d.writer.query(text, each, args...)
+			}
 		}
 		rows, err := d.readers.QueryContext(ctx, text, args...)
 		if err != nil {
@@ -51,12 +58,4 @@ func (d *DB) query(ctx context.Context, t heat, text string, each func(*sql.Rows
 		return fmt.Errorf("the database %q is of an older version, which is brought up to date when it is opened for writing: %w", d.path, err)
 	}
 	return explain(d.path, err)
-}
-
-func (d *DB) hotQuery(ctx context.Context, text string, each func(*sql.Rows) error, args ...any) error {
-	if err := d.writer.take(ctx); err != nil {
-		return err
-	}
-	defer d.writer.give()
-	return d.writer.query(text, each, args...)
 }

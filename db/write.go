@@ -65,8 +65,8 @@ type Tx struct {
 // returns nil, all that do stored is kept; else nothing is.
 //
 // While other processes are in the way do may be called again from its start, so
-// it has no effects but those on its Tx. It must not call methods of the DB:
-// they would wait for it.
+// it has no effects but those on its Tx. It must not call Write, which would
+// wait for it; reads of the DB do not see what it wrote.
 func (d *DB) Write(ctx context.Context, s Sync, do func(*Tx) error) error {
 	if d.readOnly {
 		return ErrReadOnly

@@ -55,6 +55,20 @@ func (w *writer) take(ctx context.Context) error {
 	return nil
 }
 
+// takeIfFree takes the turn if nobody has it.
+func (w *writer) takeIfFree() (free bool, err error) {
+	select {
+	case <-w.turn:
+	default:
+		return false, nil
+	}
+	if w.closed {
+		w.give()
+		return false, errShut
+	}
+	return true, nil
+}
+
 func (w *writer) give() { w.turn <- struct{}{} }
 
 func (w *writer) close() error {

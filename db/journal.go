@@ -1,0 +1,31 @@
+package db
+
+import (
+	"context"
+	"slices"
+)
+
+// journal is the kind that suits the place: the write-ahead log needs memory
+// that all who use the file share, which machines do not.
+func (d *DB) journal() string {
+	name, yes := networkFS(directory(d.path))
+	if !yes {
+		return "wal"
+	}
+	d.tell("%s", networkLine(directory(d.path), name))
+	return "delete"
+}
+
+// setJournal sets the kind, which stays with the file, unless it is that one.
+func (d *DB) setJournal(ctx context.Context, kind string) error {
+	return retryBusy(ctx, func() error {
+		now, err := column[text](d.writer, `PRAGMA journal_mode`)
+		if err != nil || slices.Equal(now, []string{kind}) {
+			return err
+		}
+		if kind == "delete" {
+			return d.writer.pragma(`PRAGMA journal_mode = DELETE`)
+		}
+		return d.writer.pragma(`PRAGMA journal_mode = WAL`)
+	})
+}
