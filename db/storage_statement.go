@@ -49,14 +49,14 @@ func (s *Storage) Exec(ctx context.Context, text string, args ...Value) error {
 }
 
 // Run runs the statement and tells what it changed.
-func (st *Statement) Run(ctx context.Context, args ...Value) (Changed, error) {
-	list, err := arguments(st.text, args)
+func (p *Statement) Run(ctx context.Context, args ...Value) (Changed, error) {
+	list, err := arguments(p.text, args)
 	if err != nil {
 		return Changed{}, err
 	}
 	var c Changed
-	err = st.s.use(ctx, func() error {
-		compiled, err := st.s.compile(ctx, st.text)
+	err = p.s.use(ctx, func() error {
+		compiled, err := p.s.compile(ctx, p.text)
 		if err != nil {
 			return err
 		}
@@ -74,23 +74,23 @@ func (st *Statement) Run(ctx context.Context, args ...Value) (Changed, error) {
 }
 
 // All runs the statement and returns its rows.
-func (st *Statement) All(ctx context.Context, args ...Value) (Rows, error) {
-	return st.query(ctx, maxRows+1, args)
+func (p *Statement) All(ctx context.Context, args ...Value) (Rows, error) {
+	return p.query(ctx, maxRows+1, args)
 }
 
 // Get runs the statement and returns its first row, or none.
-func (st *Statement) Get(ctx context.Context, args ...Value) (Rows, error) {
-	return st.query(ctx, 1, args)
+func (p *Statement) Get(ctx context.Context, args ...Value) (Rows, error) {
+	return p.query(ctx, 1, args)
 }
 
-func (st *Statement) query(ctx context.Context, limit int, args []Value) (Rows, error) {
-	list, err := arguments(st.text, args)
+func (p *Statement) query(ctx context.Context, limit int, args []Value) (Rows, error) {
+	list, err := arguments(p.text, args)
 	if err != nil {
 		return Rows{}, err
 	}
 	var out Rows
-	err = st.s.use(ctx, func() error {
-		compiled, err := st.s.compile(ctx, st.text)
+	err = p.s.use(ctx, func() error {
+		compiled, err := p.s.compile(ctx, p.text)
 		if err != nil {
 			return err
 		}
