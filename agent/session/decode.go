@@ -53,6 +53,8 @@ func Decode(body []byte) (llm.Message, error) {
 // could give back.
 type decoder struct{ more bool }
 
+// field reads one known field. A repeated key counts once more, so that the last
+// one holds, as in the programs that wrote it.
 func (d *decoder) field(m *llm.Message, key string, value []byte) {
 	switch key {
 	case "text":
@@ -101,6 +103,7 @@ func (d *decoder) wrong(value []byte) {
 	}
 }
 
+// text reads a string. It is valid UTF-8 whatever stood there.
 func (d *decoder) text(value []byte) string {
 	if value[0] != '"' {
 		d.wrong(value)
@@ -113,6 +116,7 @@ func (d *decoder) text(value []byte) string {
 	return s
 }
 
+// flag reads true or false; anything else is false.
 func (d *decoder) flag(value []byte) bool {
 	if string(value) != "true" && string(value) != "false" {
 		d.wrong(value)
@@ -139,6 +143,8 @@ func (d *decoder) arguments(value []byte) string {
 	return string(value)
 }
 
+// call reads a tool call. The id may be empty: Mend deals with what can not be
+// answered.
 func (d *decoder) call(value []byte) (llm.ToolCall, bool) {
 	var c llm.ToolCall
 	if value[0] != '{' {
@@ -159,6 +165,8 @@ func (d *decoder) call(value []byte) (llm.ToolCall, bool) {
 	return c, true
 }
 
+// origin reads who produced a message; a broken one is none, and the message is
+// then rebuilt from its text and calls.
 func (d *decoder) origin(value []byte) llm.Origin {
 	if value[0] != '{' {
 		d.wrong(value)
@@ -179,6 +187,8 @@ func (d *decoder) origin(value []byte) llm.Origin {
 	return o
 }
 
+// attachment reads an image. One that is broken, of another kind or of a format
+// that models do not take is not given out, so that it fails no request.
 func (d *decoder) attachment(value []byte) (llm.Attachment, bool) {
 	var a llm.Attachment
 	size, kind := 0, "image"
@@ -247,6 +257,7 @@ func (d *decoder) result(value []byte) (parts []llm.Part, isError bool) {
 	return parts, isError
 }
 
+// content reads the parts of a result; a bare string stands for one text.
 func (d *decoder) content(value []byte) []llm.Part {
 	if value[0] == '"' {
 		d.more = true

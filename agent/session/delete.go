@@ -48,6 +48,7 @@ func (s *SQLite) Contents(ctx context.Context, id string) (Contents, error) {
 	return c, nil
 }
 
+// tree returns a session and all below it, or ErrNotFound.
 func (s *SQLite) tree(ctx context.Context, id string) ([]string, error) {
 	if err := s.there(ctx, id); err != nil {
 		return nil, err
@@ -64,6 +65,7 @@ func (s *SQLite) Delete(ctx context.Context, id string) (Contents, error) {
 	if err != nil {
 		return Contents{}, err
 	}
+	// Children work under locks of their own, so each of them is taken.
 	var locks []hold
 	gone := false
 	defer func() {

@@ -67,8 +67,12 @@ func appendMessage(b []byte, m llm.Message) ([]byte, error) {
 	return b, nil
 }
 
+// brackets counts what could open a level; those inside strings too, which does
+// no harm: then the slow check is made for nothing.
 func brackets(b []byte) int { return bytes.Count(b, []byte{'['}) + bytes.Count(b, []byte{'{'}) }
 
+// appendUser writes what follows the role. "bytes" is the size of the data, so
+// that readers can budget without decoding it.
 func appendUser(b []byte, m llm.Message) []byte {
 	b = append(b, `,"text":`...)
 	b = appendString(b, m.Text)
@@ -85,6 +89,7 @@ func appendUser(b []byte, m llm.Message) []byte {
 	return append(b, ']')
 }
 
+// appendAttachment leaves out a size that is not known.
 func appendAttachment(b []byte, a llm.Attachment) []byte {
 	b = append(b, `{"kind":"image","mimeType":`...)
 	b = appendString(b, a.MIMEType)
@@ -103,6 +108,9 @@ func appendAttachment(b []byte, a llm.Attachment) []byte {
 	return append(b, '}')
 }
 
+// appendAssistant always writes "calls": older programs read it without asking.
+// The origin and what says that the answer is not whole are written only where
+// they say something.
 func appendAssistant(b []byte, m llm.Message) ([]byte, error) {
 	b = append(b, `,"text":`...)
 	b = appendString(b, m.Text)
@@ -142,6 +150,8 @@ func appendAssistant(b []byte, m llm.Message) ([]byte, error) {
 	return b, nil
 }
 
+// appendProviderData checks each item by itself, so that none can end the list and
+// add fields to the message.
 func appendProviderData(b []byte, items []json.RawMessage) ([]byte, error) {
 	if len(items) == 0 {
 		return b, nil
@@ -182,6 +192,8 @@ func appendResult(b []byte, parts []llm.Part, isError bool) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
+// appendPart writes of a part of an unknown type nothing but the type: what else
+// it had stands in Stored, if the message was read from the store.
 func appendPart(b []byte, p llm.Part) ([]byte, error) {
 	b = append(b, `{"type":`...)
 	b = appendString(b, string(p.Type))

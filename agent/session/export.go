@@ -58,6 +58,7 @@ func (s *SQLite) Export(ctx context.Context, id string, w io.Writer) error {
 	return mapped("export session "+id, x.w.Flush())
 }
 
+// exporter holds one line and the numbers of the messages in memory, no more.
 type exporter struct {
 	s  *SQLite
 	id string
@@ -98,6 +99,7 @@ func (x *exporter) flag(key string, on bool) {
 	}
 }
 
+// base64 adds bytes of any kind.
 func (x *exporter) base64(key string, data []byte) {
 	x.key(key)
 	x.b = append(x.b, '"')
@@ -125,6 +127,7 @@ func oneLineJSON(raw []byte) bool {
 		len(bytes.Trim(raw, " \t")) == len(raw) && string(raw) != "null" && brackets(raw) <= manyBrackets
 }
 
+// key begins a field; a line always has its type before it.
 func (x *exporter) key(key string) {
 	x.b = append(x.b, ',')
 	x.b = append(appendString(x.b, key), ':')
@@ -137,6 +140,7 @@ func (x *exporter) close() error {
 	return err
 }
 
+// head writes the session's row, but for its owner: a process of this machine.
 func (x *exporter) head(h db.Session) {
 	x.open(lineSession)
 	x.number("schemaVersion", ExportVersion)
@@ -158,6 +162,8 @@ func (x *exporter) head(h db.Session) {
 	_ = x.close() // Flush gives the error again
 }
 
+// runs writes the oldest first. A list that may have been cut is refused: an
+// export that is not whole must not look like one.
 func (x *exporter) runs(ctx context.Context) error {
 	runs, err := x.s.db.Runs(ctx, x.id, manyRuns)
 	if err != nil {
@@ -186,6 +192,8 @@ func (x *exporter) runs(ctx context.Context) error {
 	return nil
 }
 
+// messages writes bodies as they are stored, unreadable ones too. A copy names
+// the number of its original within the session.
 func (x *exporter) messages(ctx context.Context) error {
 	return x.s.eachMessage(ctx, x.id, func(m db.Message) error {
 		x.seqs = append(x.seqs, m.Seq)
@@ -201,6 +209,7 @@ func (x *exporter) messages(ctx context.Context) error {
 	})
 }
 
+// calls writes the journal in the order in which it was written.
 func (x *exporter) calls(ctx context.Context) error {
 	calls, err := x.s.db.AllCalls(ctx, x.id)
 	if err != nil {
@@ -223,6 +232,7 @@ func (x *exporter) calls(ctx context.Context) error {
 	return nil
 }
 
+// events leaves the numbers of the store out: another store gives its own.
 func (x *exporter) events(ctx context.Context) error {
 	return x.s.eachEvent(ctx, x.id, func(e db.Event) error {
 		x.open(lineEvent)

@@ -250,9 +250,9 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// manyMessages writes an export of n messages as a slow sender would.
-func manyMessages(n int) io.Reader {
-	body := `{"role":"user","text":"` + strings.Repeat("x", 300) + `"}`
+// manyMessages writes an export of n messages piece by piece.
+func manyMessages(n, size int) io.Reader {
+	body := `{"role":"user","text":"` + strings.Repeat("x", size) + `"}`
 	r, w := io.Pipe()
 	go func() {
 		out := bytes.NewBufferString(`{"type":"session","schemaVersion":1,"id":"a"}` + "\n")
@@ -284,7 +284,7 @@ type peak struct {
 }
 
 func (p *peak) Write(b []byte) (int, error) {
-	if p.n++; p.n%16 == 0 {
+	if p.n++; p.n%32 == 0 {
 		p.most = max(p.most, heap())
 	}
 	return p.w.Write(b)
@@ -292,18 +292,18 @@ func (p *peak) Write(b []byte) (int, error) {
 
 func TestManyMessagesNeedNoMoreMemory(t *testing.T) {
 	ctx := context.Background()
-	const many = 20_000
+	const many = 4_000
 	s := openAt(t, t.TempDir(), nil)
 	before := heap()
 	read := &peak{w: io.Discard}
-	if _, err := s.Import(ctx, io.TeeReader(manyMessages(many), read)); err != nil {
+	if _, err := s.Import(ctx, io.TeeReader(manyMessages(many, 4000), read)); err != nil {
 		t.Fatal(err)
 	}
 	written := &peak{w: io.Discard}
 	if err := s.Export(ctx, "a", written); err != nil {
 		t.Fatal(err)
 	}
-	if most := max(read.most, written.most, heap()) - before; most > 4<<20 {
+	if most := max(read.most, written.most, heap()) - before; most > 6<<20 {
 		t.Errorf("%d kB in use for %d messages", most>>10, many)
 	}
 	if sum, err := s.Summary(ctx, "a"); err != nil || sum.Messages != many {
@@ -318,7 +318,7 @@ func BenchmarkImport100k(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s := openAt(b, b.TempDir(), nil)
-		if _, err := s.Import(context.Background(), manyMessages(100_000)); err != nil {
+		if _, err := s.Import(context.Background(), manyMessages(100_000, 300)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -405,4 +405,39 @@ func TestStoredEventsPrintAsTheyWere(t *testing.T) {
 	if line, err := json.Marshal(got[0]); err != nil || string(line) != string(want) {
 		t.Errorf("got %s %v, want %s", line, err, want)
 	}
+}
+
+func FuzzImportLine(f *testing.F) {
+	for _, l := range []string{
+		`{"type":"session","schemaVersion":1,"id":"b","usage":"{}"}`, `{"type":"message","n":1,"body":{"role":"user"},"compacted":true}`,
+		`{"type":"call","id":"c","status":"completed","resultBase64":"e30="}`, `{"type":"blob","hash":"00","piece":1,"pieces":1,"data":"eA=="}`,
+		`{"type":"run","id":"r","status":"failed"}`, `{"type":"event","event":"x","body":[1]}`, `null`, `[]`, `{"TYPE":"event","type":"run"}`,
+	} {
+		f.Add([]byte(l))
+	}
+	ctx := context.Background()
+	s := openAt(f, f.TempDir(), nil)
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if bytes.IndexByte(raw, '\n') >= 0 {
+			return
+		}
+		head := `{"type":"session","schemaVersion":1,"id":"a"}` + "\n"
+		got, err := s.Import(ctx, io.MultiReader(strings.NewReader(head), bytes.NewReader(raw)))
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := s.Export(ctx, got.ID, &b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Delete(ctx, got.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Import(ctx, &b); err != nil {
+			t.Fatalf("what was exported is not imported: %v\n%s", err, b.Bytes())
+		}
+		if _, err := s.Delete(ctx, got.ID); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

@@ -52,6 +52,7 @@ type line struct {
 	blobFields
 }
 
+// headFields are those of the session's line alone.
 type headFields struct {
 	Options    string `json:"options"`
 	UpdatedAt  int64  `json:"updatedAt"`
@@ -59,6 +60,7 @@ type headFields struct {
 	ArchivedAt int64  `json:"archivedAt"`
 }
 
+// runFields are those of runs; calls have the times too.
 type runFields struct {
 	RequestID string `json:"requestId"`
 	StartedAt int64  `json:"startedAt"`
@@ -81,6 +83,7 @@ type itemFields struct {
 	Seq          int64           `json:"seq"`
 }
 
+// blobFields are those of a piece of a blob.
 type blobFields struct {
 	Hash   string `json:"hash"`
 	MIME   string `json:"mime"`
@@ -103,6 +106,7 @@ func (s *SQLite) Import(ctx context.Context, r io.Reader) (Session, error) {
 	return fromRow(head), nil
 }
 
+// importFrom checks the whole export before it writes a row.
 func (s *SQLite) importFrom(ctx context.Context, r io.Reader) (db.Session, error) {
 	// The lines wait in a file, so that the database is not held while a slow
 	// sender writes them, and so that the transaction can begin again.
@@ -172,6 +176,8 @@ type checker struct {
 	hashes []string
 }
 
+// all copies the lines of rows to out. Blobs go to the store at once, a piece at a
+// time is in memory beside the one that is gathered.
 func (c *checker) all(ctx context.Context, r io.Reader, out io.Writer) error {
 	err := eachLine(r, func(n int, raw []byte) error {
 		if ctx.Err() != nil {
@@ -238,6 +244,8 @@ func strayField(raw []byte, kind string) error {
 	return nil
 }
 
+// lineFields lists the fields of a type of line; nil if it is none. Keys are
+// compared exactly, which encoding/json does not do.
 func lineFields(kind string) []string {
 	switch kind {
 	case lineSession:
@@ -257,6 +265,7 @@ func lineFields(kind string) []string {
 	return nil
 }
 
+// check accepts a line, or says what is wrong with it.
 func (c *checker) check(ctx context.Context, l line) error {
 	place := slices.Index([]string{lineSession, lineRun, lineMessage, lineCall, lineEvent, lineBlob}, l.Type)
 	if place < c.order {
@@ -293,6 +302,8 @@ func (c *checker) check(ctx context.Context, l line) error {
 	return c.takeBlob(ctx, l.blobFields)
 }
 
+// checkHead looks early whether the session is there, before a long export is
+// read; the key of the table decides.
 func (c *checker) checkHead(ctx context.Context, l line) error {
 	if l.SchemaVersion < 1 {
 		return errors.New("no schema version")
@@ -327,6 +338,8 @@ func checkID(id string) error {
 	return nil
 }
 
+// checkRun accepts the states that runs can have. One that has not ended names no
+// owner here, so that it is marked as interrupted at the next start.
 func checkRun(l line) error {
 	switch RunStatus(l.Status) {
 	case RunQueued, RunRunning, RunCompleted, RunTurnsExceeded, RunFailed, RunCancelled, RunInterrupted:
@@ -335,6 +348,7 @@ func checkRun(l line) error {
 	return fmt.Errorf("unknown status %.40q of a run", l.Status)
 }
 
+// checkCall takes any id but none: models choose them.
 func checkCall(l line) error {
 	switch l.Status {
 	case db.Pending:
@@ -351,6 +365,8 @@ func checkCall(l line) error {
 	return nil
 }
 
+// wantBody asks for exactly one form of a body. What is in base64 may be anything:
+// the row of a damaged store, which is skipped here as it was there.
 func wantBody(body json.RawMessage, raw []byte) error {
 	if (body == nil) == (raw == nil) {
 		return errors.New("one body is needed, as it is or in base64")
@@ -392,6 +408,7 @@ func (c *checker) takeBlob(ctx context.Context, b blobFields) error {
 	return nil
 }
 
+// sameBlob compares all but the data.
 func sameBlob(a, b blobFields) bool {
 	return a.Hash == b.Hash && a.MIME == b.MIME && a.Width == b.Width && a.Height == b.Height && a.Piece == b.Piece && a.Pieces == b.Pieces
 }
@@ -443,6 +460,7 @@ func (c *checker) write(ctx context.Context, tx *db.Tx, r io.Reader) error {
 	return tx.TouchSession(c.head.ID, c.head.UpdatedMs, "")
 }
 
+// writeRun adds a run; ids of runs are unique over all sessions.
 func (c *checker) writeRun(tx *db.Tx, l line) error {
 	err := tx.BeginRun(db.Run{
 		ID: l.ID, Session: c.head.ID, Status: l.Status, RequestID: l.RequestID, CorrelationID: l.CorrelationID, Model: l.Model,
@@ -454,6 +472,7 @@ func (c *checker) writeRun(tx *db.Tx, l line) error {
 	return err
 }
 
+// writeCall keeps a pending call pending: the session is uncertain here, too.
 func (c *checker) writeCall(tx *db.Tx, l line) error {
 	row := db.Call{
 		Session: c.head.ID, ID: l.ID, Status: l.Status, Result: either(l.Result, l.ResultBase64), RunID: l.RunID, Name: l.Name,
@@ -465,6 +484,7 @@ func (c *checker) writeCall(tx *db.Tx, l line) error {
 	return tx.EndCall(row)
 }
 
+// either returns the body in the form in which it was sent.
 func either(body json.RawMessage, raw []byte) string {
 	if body != nil {
 		return string(body)

@@ -53,6 +53,7 @@ func stringEnd(b []byte, i int) int {
 	}
 }
 
+// nestedEnd returns the index behind the object or array that begins at b[i].
 func nestedEnd(b []byte, i int) int {
 	depth := 0
 	for {
@@ -165,6 +166,8 @@ func plainRune(r rune, size int) bool {
 	return r > 0x9f && r != '\u2028' && r != '\u2029' && (r != utf8.RuneError || size > 1)
 }
 
+// appendEscaped adds one rune of the basic plane as an escape; size is that of its
+// encoding, one for a byte that is no UTF-8.
 func appendEscaped(b []byte, r rune, size int) []byte {
 	switch {
 	case r == '"' || r == '\\':

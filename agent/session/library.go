@@ -86,6 +86,7 @@ func (s *SQLite) Summary(ctx context.Context, id string) (Summary, error) {
 	return sum, mapped("session "+id, err)
 }
 
+// summary costs a few look-ups by index for a row, however long the session is.
 func (s *SQLite) summary(ctx context.Context, r db.Session) (Summary, error) {
 	sum := Summary{Session: fromRow(r), BusyPID: busyPID(r)}
 	pending, err := s.db.PendingCalls(ctx, r.ID)
@@ -212,6 +213,7 @@ func (s *SQLite) OpenWorkspace(ctx context.Context, path string) error {
 	return s.change(ctx, "open workspace", func(tx *db.Tx) error { return tx.OpenWorkspace(path, time.Now().UnixMilli()) })
 }
 
+// change is one transaction whose errors say what was to be done.
 func (s *SQLite) change(ctx context.Context, act string, do func(*db.Tx) error) error {
 	return mapped(act, s.db.Write(ctx, db.Normal, do))
 }

@@ -224,22 +224,23 @@ func TestChangesOfHeads(t *testing.T) {
 
 func TestUncertainIsWhatMayHaveHadAnEffect(t *testing.T) {
 	ctx := context.Background()
+	s := openAt(t, t.TempDir(), nil)
 	for effect, want := range map[plug.Effect]bool{
 		plug.EffectRead: false, plug.EffectInternal: false, plug.EffectWrite: true, plug.EffectProcess: true, plug.EffectExternal: true, "": true, "new": true,
 	} {
-		s := openAt(t, t.TempDir(), nil)
-		s.Create(ctx, Session{ID: "a"})
-		c := Call{Session: "a", ID: "1", Effect: effect}
+		id := "of " + string(effect)
+		s.Create(ctx, Session{ID: id})
+		c := Call{Session: id, ID: "1", Effect: effect}
 		if err := s.BeginCall(ctx, c); err != nil {
 			t.Fatal(err)
 		}
-		if sum, err := s.Summary(ctx, "a"); err != nil || sum.Uncertain != want {
+		if sum, err := s.Summary(ctx, id); err != nil || sum.Uncertain != want {
 			t.Errorf("%q: got %v, %v, want %v", effect, sum.Uncertain, err, want)
 		}
 		if _, err := s.EndCall(ctx, c, plug.Event{}); err != nil {
 			t.Fatal(err)
 		}
-		if sum, err := s.Summary(ctx, "a"); err != nil || sum.Uncertain {
+		if sum, err := s.Summary(ctx, id); err != nil || sum.Uncertain {
 			t.Errorf("%q completed: got %v, %v", effect, sum.Uncertain, err)
 		}
 	}

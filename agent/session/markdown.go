@@ -39,10 +39,12 @@ func (s *SQLite) Markdown(ctx context.Context, id string, w io.Writer) error {
 	return mapped("export session "+id, err)
 }
 
+// transcript writes blocks with an empty line before each.
 type transcript struct {
 	w *bufio.Writer
 }
 
+// head writes the title and where the session belongs.
 func (t transcript) head(h db.Session) {
 	title := visible(oneLine(h.Title, maxTitle))
 	if title == "" {
@@ -93,16 +95,19 @@ func (t transcript) message(row db.Message) error {
 
 func (t transcript) note(text string) { fmt.Fprintf(t.w, "\n*%s*\n", text) }
 
+// text writes prose as it is: what a person or a model wrote as Markdown stays so.
 func (t transcript) text(text string) {
 	if text != "" {
 		fmt.Fprintf(t.w, "\n%s\n", strings.TrimRight(visible(text), "\n"))
 	}
 }
 
+// image names a picture and its size in thousands of bytes, rounded up.
 func (t transcript) image(mime string, size int) {
 	fmt.Fprintf(t.w, "\n[%s, %d kB]\n", visible(oneLine(mime, maxTitle)), (size+999)/1000)
 }
 
+// part writes a piece of a result, shortened.
 func (t transcript) part(p llm.Part) {
 	switch p.Type {
 	case llm.PartText:

@@ -12,6 +12,7 @@ import (
 // unknown there, and kept.
 type shape uint8
 
+// The shapes. shapeNone is what is no object, or one of which nothing is kept.
 const (
 	shapeNone shape = iota
 	shapeUser
@@ -53,6 +54,7 @@ func (s shape) field(key string) (inner shape, ok bool) {
 	return shapeNone, slices.Contains(s.flat(), key)
 }
 
+// assistantField is field for answers.
 func assistantField(key string) (shape, bool) {
 	switch key {
 	case "calls":
@@ -159,6 +161,7 @@ func keepAttachments(b []byte, s shape, fresh, old []byte) []byte {
 	return b
 }
 
+// appendKey adds a key, and a comma unless it is the object's first.
 func appendKey(b []byte, key string) []byte {
 	if b[len(b)-1] != '{' {
 		b = append(b, ',')
@@ -166,6 +169,7 @@ func appendKey(b []byte, key string) []byte {
 	return append(appendString(b, key), ':')
 }
 
+// lastField returns the value of a key, the last one if it is repeated, or nil.
 func lastField(object []byte, key string) (value []byte) {
 	for k, v := range fieldsOf(object) {
 		if k == key {
@@ -214,12 +218,14 @@ func mergeList(b []byte, s shape, fresh, old []byte) []byte {
 	return append(b, ']')
 }
 
+// callID is the id by which a call is found again.
 func callID(call []byte) string {
 	var d decoder
 	c, _ := d.call(call)
 	return c.ID
 }
 
+// appendComma adds a comma unless the array is still empty.
 func appendComma(b []byte) []byte {
 	if b[len(b)-1] != '[' {
 		b = append(b, ',')
@@ -227,6 +233,8 @@ func appendComma(b []byte) []byte {
 	return b
 }
 
+// mergeElement merges two elements of a list, unless they are parts of different
+// types: the fields of one mean nothing in the other.
 func mergeElement(b []byte, s shape, fresh, old []byte) []byte {
 	if s == shapePart && old != nil {
 		var now, then llm.PartType

@@ -87,6 +87,8 @@ func moment(ms int64) time.Time {
 	return time.UnixMilli(ms)
 }
 
+// toRow and fromRow turn a head into its row and back. The row has more: the
+// owner, usage and options.
 func toRow(s Session) db.Session {
 	return db.Session{
 		ID: s.ID, Workspace: s.Workspace, Provider: s.Provider, Model: s.Model, Title: s.Title, Parent: s.Parent,
@@ -148,6 +150,8 @@ type row struct {
 	images []string
 }
 
+// encodeRows encodes messages before the transaction begins, so that nobody waits
+// for that, and a message that can not be stored stores nothing.
 func encodeRows(id, runID string, messages []llm.Message) ([]row, error) {
 	rows := make([]row, len(messages))
 	for i, m := range messages {
@@ -160,6 +164,8 @@ func encodeRows(id, runID string, messages []llm.Message) ([]row, error) {
 	return rows, nil
 }
 
+// appendRows stores messages in their order, with the references of their images
+// to blobs that are in the index.
 func appendRows(ctx context.Context, tx *db.Tx, rows []row) error {
 	for _, r := range rows {
 		seq, err := tx.AppendMessage(r.Message)
@@ -202,6 +208,7 @@ func (s *SQLite) Messages(ctx context.Context, id string) ([]llm.Message, error)
 	return messages, nil
 }
 
+// skipped tells of a row that can not be read, once in the life of the store.
 func (s *SQLite) skipped(r db.Message, err error) {
 	s.mu.Lock()
 	known := s.told[r.Seq]
@@ -286,6 +293,8 @@ type hold struct {
 	lock *db.Lock
 }
 
+// hold takes a session, in this process first: a second run in it is refused at
+// once, without asking the system.
 func (s *SQLite) hold(ctx context.Context, id string) (hold, error) {
 	s.mu.Lock()
 	taken := s.held[id]
@@ -350,6 +359,7 @@ func (s *SQLite) interrupt(ctx context.Context, id string) error {
 	})
 }
 
+// addEvent stores the payload alone; the envelope's other fields are columns.
 func (s *SQLite) addEvent(tx *db.Tx, e plug.Event) (int64, error) {
 	body, err := json.Marshal(e.Data)
 	if err != nil {

@@ -102,7 +102,8 @@ func fromEvent(r db.Event, lastSeq int64) plug.Event {
 // errBegun tells that a call's id was used before.
 var errBegun = errors.New("the journal holds it already")
 
-// BeginCall implements Store.
+// BeginCall implements Store. The commit waits for the disk if the effect reaches
+// beyond this program.
 func (s *SQLite) BeginCall(ctx context.Context, c Call) error {
 	err := s.db.Write(ctx, syncOf(c.Effect), func(tx *db.Tx) error {
 		return tx.BeginCall(db.Call{
@@ -125,7 +126,8 @@ func syncOf(e plug.Effect) db.Sync {
 	return db.Normal
 }
 
-// EndCall implements Store.
+// EndCall implements Store. If it is lost with the machine, the call is uncertain
+// at the next use: it is not repeated.
 func (s *SQLite) EndCall(ctx context.Context, c Call, e plug.Event) (number int64, err error) {
 	result, err := encodeResult(c.Result)
 	if err != nil {
@@ -160,6 +162,7 @@ func (s *SQLite) Calls(ctx context.Context, id string, callIDs ...string) ([]Cal
 	return calls, nil
 }
 
+// fromCall reads a row of the journal. Any state but completed counts as begun.
 func fromCall(r db.Call) Call {
 	c := Call{
 		Session: r.Session, ID: r.ID, RunID: r.RunID, Name: r.Name, Effect: plug.Effect(r.Effect),

@@ -20,6 +20,7 @@ type tokens struct {
 	Reasoning   int `json:"reasoning,omitempty"`
 }
 
+// encodeUsage writes the numbers that the database adds up, by their names.
 func encodeUsage(u llm.Usage) (string, error) {
 	b, err := json.Marshal(tokens(u))
 	return string(b), err
@@ -34,6 +35,7 @@ func decodeUsage(s string) llm.Usage {
 	return llm.Usage(t)
 }
 
+// fromRun turns a row into a run. Statuses of other programs pass as they are.
 func fromRun(r db.Run) Run {
 	return Run{
 		ID: r.ID, Session: r.Session, Status: RunStatus(r.Status), RequestID: r.RequestID, CorrelationID: r.CorrelationID,
@@ -63,6 +65,7 @@ func (s *SQLite) BeginRun(ctx context.Context, b Begin) (Run, error) {
 	}
 	self := db.Self()
 	r.OwnerPID = self.PID
+	// The function may run again from its start: it sets stored, and no more.
 	var stored db.Run
 	err = s.db.Write(ctx, db.Normal, func(tx *db.Tx) error {
 		prior, err := priorRun(ctx, tx, r, b.Fresh)
@@ -191,7 +194,8 @@ func (s *SQLite) EndRun(ctx context.Context, end RunEnd, last plug.Event) (numbe
 	return number, mapped(act, err)
 }
 
-// RunByRequest implements RunJournal.
+// RunByRequest implements RunJournal. In a workspace the newest run of the id is
+// meant.
 func (s *SQLite) RunByRequest(ctx context.Context, k RequestKey) (Run, error) {
 	r, err := s.db.RunByRequest(ctx, k.Session, k.Workspace, k.RequestID)
 	if err != nil {
@@ -216,7 +220,8 @@ func (s *SQLite) Runs(ctx context.Context, id string, limit int) ([]Run, error) 
 	return runs, nil
 }
 
-// InterruptRuns implements RunList.
+// InterruptRuns implements RunList. A run whose owner lives, or whose session
+// somebody has locked, is left alone.
 func (s *SQLite) InterruptRuns(ctx context.Context) (int, error) {
 	n, err := s.db.InterruptRuns(ctx)
 	return n, mapped("interrupt runs", err)
