@@ -34,6 +34,10 @@ func runDoctor(ctx context.Context, c *call) (int, error) {
 	case !c.store:
 		return exitUsage, errNoCheck
 	}
+	return c.inOrder(ctx, c.checkStore)
+}
+
+func (c *call) checkStore(ctx context.Context) (int, error) {
 	o, err := c.storeOptions()
 	if err != nil {
 		return exitUsage, err

@@ -18,6 +18,10 @@ import (
 // runExport writes a session: all of it as JSON lines, or for reading. Sessions that
 // agents started in it are exported by themselves.
 func runExport(ctx context.Context, c *call) (int, error) {
+	return c.inOrder(ctx, c.export)
+}
+
+func (c *call) export(ctx context.Context) (int, error) {
 	return c.lookSession(ctx, func(store *agent.Store, s agent.Session) error {
 		write := store.Export
 		if c.sessions.markdown {

@@ -26,12 +26,14 @@ func runImport(ctx context.Context, c *call) (int, error) {
 		defer f.Close()
 		in = f
 	}
-	store, code, err := c.database(ctx)
-	if err != nil {
-		return code, err
-	}
-	defer store.Close()
-	return c.takeIn(ctx, store, in)
+	return c.inOrder(ctx, func(ctx context.Context) (int, error) {
+		store, code, err := c.database(ctx)
+		if err != nil {
+			return code, err
+		}
+		defer store.Close()
+		return c.takeIn(ctx, store, in)
+	})
 }
 
 // exported opens the file to import.

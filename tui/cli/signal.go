@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -51,6 +52,18 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 		close(done)
 		cancel()
 	}
+}
+
+// inOrder does something that a signal ends in order, so that nothing half done is
+// left: a file that is written, a list that waits to be taken in.
+func (c *call) inOrder(ctx context.Context, do func(context.Context) (int, error)) (int, error) {
+	ctx, stop := withSignals(ctx)
+	defer stop()
+	code, err := do(ctx)
+	if err != nil && ctx.Err() != nil {
+		return exitCancelled, fmt.Errorf("alisio %s was cancelled", c.verb)
+	}
+	return code, err
 }
 
 // stopPatience bounds how long a cancelled run may take to end in order: a tool
