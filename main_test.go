@@ -82,7 +82,11 @@ var arrows = []repocheck.Row{
 	{Package: "plug", May: []string{"llm"}},
 	{Package: "plug/openai", May: []string{"plug", "llm", "llm/chatapi"}},
 
-	{Package: "db"},
+	{Package: "db/blob"},
+	{Package: "db/lock"},
+	{Package: "db/scan"},
+	{Package: "db", May: []string{"db/blob", "db/lock", "db/scan"}},
+	{Package: "db/storage", May: []string{"db", "db/scan"}},
 
 	{Package: "agent/perm"},
 	{Package: "agent/diff"},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"alisio/db/blob"
 )
 
 // MaxBlob is the largest blob that is stored or read, in bytes.
@@ -30,52 +32,52 @@ func (d *DB) PutBlob(ctx context.Context, session string, seq int64, data []byte
 	if d.readOnly {
 		return Blob{}, fmt.Errorf("store blob: %w", ErrReadOnly)
 	}
-	files, err := openBlobs(d.home)
+	files, err := blob.Open(d.home)
 	if err != nil {
 		return Blob{}, err
 	}
-	defer files.close()
+	defer files.Close()
 	now := time.Now()
-	blob := Blob{Hash: hashOf(data), MIME: mime, Size: int64(len(data)), Width: w, Height: h, CreatedMs: now.UnixMilli()}
-	if err := files.put(blob.Hash, data, now); err != nil {
+	b := Blob{Hash: blob.Hash(data), MIME: mime, Size: int64(len(data)), Width: w, Height: h, CreatedMs: now.UnixMilli()}
+	if err := files.Put(b.Hash, data, now); err != nil {
 		return Blob{}, err
 	}
 	err = d.Write(ctx, Normal, func(t *Tx) error {
 		// A collection may have come since; none can while this transaction is open.
-		if _, err := files.root.Lstat(blobPath(blob.Hash)); err != nil {
-			if err := files.put(blob.Hash, data, now); err != nil {
+		if !files.Has(b.Hash) {
+			if err := files.Put(b.Hash, data, now); err != nil {
 				return err
 			}
 		}
-		if err := t.AddBlob(blob); err != nil || session == "" {
+		if err := t.AddBlob(b); err != nil || session == "" {
 			return err
 		}
-		return t.AddBlobRef(session, seq, blob.Hash)
+		return t.AddBlobRef(session, seq, b.Hash)
 	})
-	return blob, err
+	return b, err
 }
 
 // OpenBlob returns the bytes of a blob, verified: *DamagedBlobError if they are
 // not what was stored, ErrNotFound if there is no such blob.
 func (d *DB) OpenBlob(ctx context.Context, hash string) ([]byte, Blob, error) {
-	if !validHash(hash) {
+	if !blob.ValidHash(hash) {
 		return nil, Blob{}, fmt.Errorf("open blob: %w", ErrNotFound)
 	}
-	blob, err := d.Blob(ctx, hash)
+	b, err := d.Blob(ctx, hash)
 	if err != nil {
 		return nil, Blob{}, err
 	}
-	if blob.Size < 0 || blob.Size > MaxBlob {
-		return nil, Blob{}, &DamagedBlobError{hash, fmt.Errorf("%d bytes in the index", blob.Size)}
+	if b.Size < 0 || b.Size > MaxBlob {
+		return nil, Blob{}, &DamagedBlobError{hash, fmt.Errorf("%d bytes in the index", b.Size)}
 	}
-	files, err := lookBlobs(d.home)
+	files, err := blob.Look(d.home)
 	if err != nil {
 		return nil, Blob{}, &DamagedBlobError{hash, err}
 	}
-	defer files.close()
-	data, err := files.read(hash, blob.Size)
+	defer files.Close()
+	data, err := files.Read(hash, b.Size)
 	if err != nil {
 		return nil, Blob{}, &DamagedBlobError{hash, err}
 	}
-	return data, blob, nil
+	return data, b, nil
 }

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"alisio/db/blob"
 )
 
 const (
@@ -37,14 +38,14 @@ func (d *DB) CollectBlobs(ctx context.Context, now time.Time) (Collected, error)
 	if d.readOnly {
 		return c, fmt.Errorf("collect blobs: %w", ErrReadOnly)
 	}
-	files, err := lookBlobs(d.home)
+	files, err := blob.Look(d.home)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
 	if err != nil {
 		return c, err
 	}
-	defer files.close()
+	defer files.Close()
 	if err := d.collectRows(ctx, files, now, &c); err != nil {
 		return c, fmt.Errorf("collect blobs: %w", err)
 	}
@@ -54,7 +55,7 @@ func (d *DB) CollectBlobs(ctx context.Context, now time.Time) (Collected, error)
 	return c, nil
 }
 
-func (d *DB) collectRows(ctx context.Context, files blobFiles, now time.Time, c *Collected) error {
+func (d *DB) collectRows(ctx context.Context, files blob.Files, now time.Time, c *Collected) error {
 	limit := now.Add(-blobKept)
 	for after := ""; ; {
 		var batch []Blob
@@ -66,7 +67,7 @@ func (d *DB) collectRows(ctx context.Context, files blobFiles, now time.Time, c 
 				return err
 			}
 			for _, b := range batch {
-				n, gone := files.removeOld(b.Hash, limit)
+				n, gone := files.RemoveOld(b.Hash, limit)
 				if !gone {
 					continue
 				}
@@ -85,37 +86,21 @@ func (d *DB) collectRows(ctx context.Context, files blobFiles, now time.Time, c 
 	}
 }
 
-// removeOld removes a blob's file unless it was put, or put again, after limit.
-// It reports whether the file is gone, and how many bytes went with it.
-func (b blobFiles) removeOld(hash string, limit time.Time) (bytes int64, gone bool) {
-	if !validHash(hash) {
-		return 0, true
-	}
-	info, err := b.root.Lstat(blobPath(hash))
-	if err != nil {
-		return 0, errors.Is(err, fs.ErrNotExist)
-	}
-	if info.ModTime().After(limit) || b.root.Remove(blobPath(hash)) != nil {
-		return 0, false
-	}
-	return info.Size(), true
-}
-
 // collectFiles walks over the 256 directories, one transaction each.
-func (d *DB) collectFiles(ctx context.Context, files blobFiles, now time.Time, c *Collected) error {
-	dirs, err := files.names(".")
+func (d *DB) collectFiles(ctx context.Context, files blob.Files, now time.Time, c *Collected) error {
+	dirs, err := files.Names(".")
 	if err != nil {
 		return err
 	}
 	for _, dir := range dirs {
-		if len(dir) != 2 || !validHash(strings.Repeat(dir, 32)) {
+		if len(dir) != 2 || !blob.ValidHash(strings.Repeat(dir, 32)) {
 			continue
 		}
-		names, err := files.names(dir)
+		names, err := files.Names(dir)
 		if err != nil {
 			return err
 		}
-		old := files.old(dir, names, now)
+		old := files.Old(dir, names, now, blobKept, tempKept)
 		if len(old) == 0 {
 			continue
 		}
@@ -126,7 +111,7 @@ func (d *DB) collectFiles(ctx context.Context, files blobFiles, now time.Time, c
 				if _, err := t.Blob(ctx, name); !errors.Is(err, ErrNotFound) {
 					continue
 				}
-				n, gone := files.removeName(filepath.Join(dir, name), now.Add(-tempKept))
+				n, gone := files.RemoveName(filepath.Join(dir, name), now.Add(-tempKept))
 				if gone {
 					removed, bytes = removed+1, bytes+n
 				}
@@ -139,51 +124,4 @@ func (d *DB) collectFiles(ctx context.Context, files blobFiles, now time.Time, c
 		}
 	}
 	return nil
-}
-
-// old returns the names of blobs older than a week and of temporary files older
-// than a day. Names that this program does not give are left alone.
-func (b blobFiles) old(dir string, names []string, now time.Time) []string {
-	var out []string
-	for _, name := range names {
-		kept := blobKept
-		hash, _, temp := strings.Cut(name, ".tmp-")
-		if temp {
-			kept = tempKept
-		}
-		if !validHash(hash) || hash[:2] != dir {
-			continue
-		}
-		info, err := b.root.Lstat(filepath.Join(dir, name))
-		if err == nil && info.Mode().IsRegular() && info.ModTime().Before(now.Add(-kept)) {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// removeName removes a file unless it has changed after limit.
-func (b blobFiles) removeName(path string, limit time.Time) (bytes int64, gone bool) {
-	info, err := b.root.Lstat(path)
-	if err != nil || info.ModTime().After(limit) || b.root.Remove(path) != nil {
-		return 0, false
-	}
-	return info.Size(), true
-}
-
-// names lists a directory of the store.
-func (b blobFiles) names(dir string) ([]string, error) {
-	f, err := b.root.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.IsDir() {
-		return nil, err
-	}
-	names, err := f.Readdirnames(-1)
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return names, err
 }

@@ -19,10 +19,10 @@ const (
 	longestPause  = 100 * time.Millisecond
 )
 
-// retryBusy calls do until it succeeds, fails for good, or has been kept from it
+// Retry calls do until it succeeds, fails for good, or has been kept from it
 // for too long, with growing pauses of random length in between. It returns the
 // last error of do, or the context's.
-func retryBusy(ctx context.Context, do func() error) error {
+func Retry(ctx context.Context, do func() error) error {
 	begun := time.Now()
 	pause := firstPause
 	for {

@@ -53,7 +53,7 @@ func TestRetryEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
 		tries := 0
-		err := retryBusy(t.Context(), func() error { tries++; return coded(sqlite3.SQLITE_BUSY) })
+		err := Retry(t.Context(), func() error { tries++; return coded(sqlite3.SQLITE_BUSY) })
 		took := time.Since(begun)
 		if err != coded(sqlite3.SQLITE_BUSY) || took < time.Minute || took > time.Minute+2*longestPause {
 			t.Errorf("%v after %v", err, took)
@@ -65,14 +65,14 @@ func TestRetryEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		err := retryBusy(ctx, func() error { return coded(sqlite3.SQLITE_BUSY) })
+		err := Retry(ctx, func() error { return coded(sqlite3.SQLITE_BUSY) })
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
 		left := 50
-		err := retryBusy(t.Context(), func() error {
+		err := Retry(t.Context(), func() error {
 			if left--; left == 0 {
 				return nil
 			}

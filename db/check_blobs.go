@@ -4,17 +4,19 @@ import (
 	"errors"
 	"io/fs"
 	"time"
+
+	"alisio/db/blob"
 )
 
 // blobs verifies every blob of the index, one at a time and in bounded memory.
 func (c *checker) blobs(now time.Time) error {
-	files, err := lookBlobs(c.d.home)
+	files, err := blob.Look(c.d.home)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
 		return err
 	}
 	if !missing {
-		defer files.close()
+		defer files.Close()
 	}
 	var n, gone, bad int
 	var bytes int64
@@ -28,7 +30,7 @@ func (c *checker) blobs(now time.Time) error {
 			n, bytes = n+1, bytes+b.Size
 			err := fs.ErrNotExist
 			if !missing {
-				err = files.verifyRow(b)
+				err = verifyRow(files, b)
 			}
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
@@ -59,10 +61,10 @@ func (c *checker) blobs(now time.Time) error {
 	return nil
 }
 
-// verifyRow is verify for a row that may be foreign.
-func (b blobFiles) verifyRow(row Blob) error {
-	if !validHash(row.Hash) || row.Size < 0 || row.Size > MaxBlob {
+// verifyRow verifies a row that may be foreign.
+func verifyRow(files blob.Files, row Blob) error {
+	if !blob.ValidHash(row.Hash) || row.Size < 0 || row.Size > MaxBlob {
 		return errors.New("not a blob's row")
 	}
-	return b.verify(row.Hash, row.Size)
+	return files.Verify(row.Hash, row.Size)
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"alisio/db/blob"
 )
 
 // says returns the findings of a level in lines.
@@ -61,7 +63,7 @@ func TestCheckFinds(t *testing.T) {
 		if err := tx.BeginCall(Call{Session: "s", ID: "c", Status: "pending", StartedMs: 1}); err != nil {
 			return err
 		}
-		old = Blob{Hash: hashOf([]byte("old")), MIME: "x", Size: 3, CreatedMs: 1}
+		old = Blob{Hash: blob.Hash([]byte("old")), MIME: "x", Size: 3, CreatedMs: 1}
 		if err := tx.AddBlob(old); err != nil {
 			return err
 		}

@@ -94,7 +94,7 @@ func (d *DB) openReader(ctx context.Context) error {
 	if err := d.readersAt(name); err != nil {
 		return err
 	}
-	return retryBusy(ctx, func() error {
+	return Retry(ctx, func() error {
 		var n int64
 		return d.readers.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master`).Scan(&n)
 	})

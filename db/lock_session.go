@@ -7,7 +7,23 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"alisio/db/lock"
 )
+
+// The words of package lock that this package's rows and methods speak.
+type (
+	Owner     = lock.Owner
+	Lock      = lock.Lock
+	HeldError = lock.HeldError
+)
+
+// Self is this process.
+func Self() Owner { return lock.Self() }
+
+// AliveSince reports whether the process of a pid can be the one that wrote a row
+// at changedMs; see package lock.
+func AliveSince(pid int, changedMs int64) bool { return lock.AliveSince(pid, changedMs) }
 
 // maxDepth bounds the way from a child session to its root.
 const maxDepth = 64
@@ -24,7 +40,7 @@ func (d *DB) lock(ctx context.Context, session string, patient bool) (*Lock, err
 	if d.readOnly {
 		return nil, fmt.Errorf("lock session: %w", ErrReadOnly)
 	}
-	l, err := acquire(ctx, filepath.Join(d.home, "locks"), session, patient)
+	l, err := lock.Acquire(ctx, filepath.Join(d.home, "locks"), session, patient)
 	if err != nil {
 		return nil, err
 	}
@@ -33,12 +49,12 @@ func (d *DB) lock(ctx context.Context, session string, patient bool) (*Lock, err
 		l.Release()
 		return nil, err
 	}
-	if s.LockedPID != os.Getpid() && s.LockedBoot == "" && AliveSince(s.LockedPID, s.UpdatedMs) {
+	if s.LockedPID != os.Getpid() && s.LockedBoot == "" && lock.AliveSince(s.LockedPID, s.UpdatedMs) {
 		l.Release()
 		return nil, &HeldError{Session: session, PID: s.LockedPID}
 	}
 	if patient {
-		l.sign()
+		l.Sign()
 	}
 	return l, nil
 }
@@ -86,7 +102,7 @@ func (d *DB) InterruptRuns(ctx context.Context) (runs int, err error) {
 // lock; where a newer one is in doubt, its lock tells.
 func ownerAlive(r Run) bool {
 	if r.Owner.Boot == "" {
-		return AliveSince(r.OwnerPID, max(r.CreatedMs, r.StartedMs))
+		return lock.AliveSince(r.OwnerPID, max(r.CreatedMs, r.StartedMs))
 	}
 	alive, known := r.Owner.Alive()
 	return alive && known

@@ -59,7 +59,7 @@ func (d *DB) bringUp(ctx context.Context) error {
 	if newer || complete(have) {
 		return nil
 	}
-	return retryBusy(ctx, func() error { return d.migrate(ctx) })
+	return Retry(ctx, func() error { return d.migrate(ctx) })
 }
 
 func complete(have []int64) bool {
@@ -74,7 +74,7 @@ func complete(have []int64) bool {
 // look returns the recorded versions, none for a new file. It refuses the
 // database of another program before anything is done to it.
 func (d *DB) look(ctx context.Context) (have []int64, err error) {
-	err = retryBusy(ctx, func() (err error) {
+	err = Retry(ctx, func() (err error) {
 		have, err = d.versions()
 		return err
 	})
@@ -82,7 +82,7 @@ func (d *DB) look(ctx context.Context) (have []int64, err error) {
 		return have, err
 	}
 	var tables []string
-	err = retryBusy(ctx, func() (err error) {
+	err = Retry(ctx, func() (err error) {
 		tables, err = d.tables()
 		return err
 	})

@@ -401,7 +401,7 @@ func TestForeignFilesStayAsTheyAre(t *testing.T) {
 		"text":           []byte(strings.Repeat("dear diary\n", 500)),
 		"short text":     []byte("x"),
 		"other program":  must(os.ReadFile(other))(t),
-		"a plugin's own": must(os.ReadFile("testdata/memory-v100.sqlite"))(t),
+		"a plugin's own": must(os.ReadFile("storage/testdata/memory-v100.sqlite"))(t),
 	} {
 		path := filepath.Join(t.TempDir(), "x")
 		if err := os.WriteFile(path, data, 0o600); err != nil {

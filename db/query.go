@@ -36,7 +36,7 @@ func (t *Tx) query(ctx context.Context, _ heat, text string, each func(*sql.Rows
 // query reads over the writer's connection what every run reads, if nobody is
 // writing: a write that waits for another process must not hold up a look.
 func (d *DB) query(ctx context.Context, t heat, text string, each func(*sql.Rows) error, args ...any) error {
-	err := retryBusy(ctx, func() error {
+	err := Retry(ctx, func() error {
 		if t == hot && d.writer != nil {
 			if free, err := d.writer.takeIfFree(); err != nil {
 				return err

@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 
+	"alisio/db/scan"
+
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
@@ -156,18 +158,18 @@ func (s *salvager) objects() (out []object, err error) {
 // plain reports whether an object is made by its own text: SQLite's own tables
 // and automatic indexes are not, and search indexes are filled anew by others.
 func (o object) plain() bool {
-	sc := scanner{text: o.sql}
-	words := sc.statement()
-	if at(words, 0) != "CREATE" || strings.HasPrefix(strings.ToLower(o.name), "sqlite_") {
+	sc := scan.Scanner{Text: o.sql}
+	words := sc.Statement()
+	if scan.At(words, 0) != "CREATE" || strings.HasPrefix(strings.ToLower(o.name), "sqlite_") {
 		return false
 	}
 	switch o.kind {
 	case "table":
-		return at(words, 1) == "TABLE" && sc.statement() == nil
+		return scan.At(words, 1) == "TABLE" && sc.Statement() == nil
 	case "index":
-		return (at(words, 1) == "INDEX" || at(words, 2) == "INDEX") && sc.statement() == nil
+		return (scan.At(words, 1) == "INDEX" || scan.At(words, 2) == "INDEX") && sc.Statement() == nil
 	}
-	return at(words, 1) == "TRIGGER"
+	return scan.At(words, 1) == "TRIGGER"
 }
 
 // make creates one object, unless this program's own schema has it, and copies

@@ -10,10 +10,13 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"alisio/db/blob"
 )
 
 var repairTime = time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -32,7 +35,7 @@ func filled(t *testing.T) Options {
 			}
 		}
 		for i := range 500 {
-			if err := tx.AddBlobRef("s", int64(i), hashOf([]byte{byte(i), byte(i >> 8)})); err != nil {
+			if err := tx.AddBlobRef("s", int64(i), blob.Hash([]byte{byte(i), byte(i >> 8)})); err != nil {
 				return err
 			}
 		}
@@ -370,4 +373,19 @@ func TestRecoveryKeepsWhatIsNotOurs(t *testing.T) {
 	if err != nil || mood != "good" || odd != "X'00FF',2.5" || seq != 2000 || indexes != 1 || refs != 500 {
 		t.Errorf("mood %q, odd %q, next number behind %d, indexes %d, references %d, %v", mood, odd, seq, indexes, refs, err)
 	}
+}
+
+// startChild runs this test again as another process, which does what env says.
+func startChild(t *testing.T, env ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	c.Env = append(os.Environ(), env...)
+	c.Stderr = os.Stderr
+	t.Cleanup(func() {
+		if c.Process != nil {
+			c.Process.Kill()
+			c.Wait()
+		}
+	})
+	return c
 }

@@ -6,6 +6,9 @@ import (
 	"syscall"
 )
 
+// sharingViolation is ERROR_SHARING_VIOLATION.
+const sharingViolation = syscall.Errno(32)
+
 // holdFile looks whether anybody has the file open. It can not hold it: a file
 // that is open here could be neither copied nor renamed.
 func holdFile(path string) (release func(), err error) {

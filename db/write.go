@@ -75,7 +75,7 @@ func (d *DB) Write(ctx context.Context, s Sync, do func(*Tx) error) error {
 		return fmt.Errorf("write db: %w", err)
 	}
 	defer d.writer.give()
-	return retryBusy(ctx, func() error { return d.attempt(ctx, s, do) })
+	return Retry(ctx, func() error { return d.attempt(ctx, s, do) })
 }
 
 // attempt runs one transaction. A panic in do undoes it.
@@ -105,7 +105,7 @@ func (d *DB) attempt(ctx context.Context, s Sync, do func(*Tx) error) (err error
 	}
 	// A reader can stand in the way of a commit where there is no write-ahead
 	// log; the transaction is still whole then.
-	err = retryBusy(ctx, func() error {
+	err = Retry(ctx, func() error {
 		_, err := d.writer.exec(`COMMIT`)
 		return err
 	})

@@ -31,7 +31,7 @@ func connect(ctx context.Context, path string) (*writer, error) {
 	}
 	w := &writer{turn: make(chan struct{}, 1), pool: sql.OpenDB(c), stmts: map[string]*sql.Stmt{}}
 	w.turn <- struct{}{}
-	err = retryBusy(ctx, func() (err error) {
+	err = Retry(ctx, func() (err error) {
 		w.conn, err = w.pool.Conn(ctx)
 		return err
 	})

@@ -1,8 +1,10 @@
-package db
+package storage
 
 import (
 	"strings"
 	"testing"
+
+	"alisio/db/scan"
 )
 
 func TestRefuse(t *testing.T) {
@@ -44,9 +46,9 @@ func FuzzRefuse(f *testing.F) {
 	f.Add("'")
 	f.Fuzz(func(t *testing.T, text string) {
 		_ = refuse(text)
-		s := scanner{text: text}
+		s := scan.Scanner{Text: text}
 		for range len(text) + 1 {
-			if s.statement() == nil {
+			if s.Statement() == nil {
 				return
 			}
 		}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package db
+package lock
 
 import (
 	"os"
@@ -30,7 +30,7 @@ func TestLockFileIsNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"link", "fifo", "dir"} {
-		if l, err := acquire(t.Context(), dir, name, false); err == nil {
+		if l, err := Acquire(t.Context(), dir, name, false); err == nil {
 			l.Release()
 			t.Errorf("%s was locked", name)
 		}
@@ -41,7 +41,7 @@ func TestLockFileIsNoOther(t *testing.T) {
 	if err := os.Symlink(dir, dir+"2"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := acquire(t.Context(), dir+"2", "s", false); err == nil {
+	if _, err := Acquire(t.Context(), dir+"2", "s", false); err == nil {
 		t.Error("a link in place of the directory was followed")
 	}
 }

@@ -1,10 +1,12 @@
-package db
+package storage
 
 import (
 	"context"
 	"database/sql"
 	"fmt"
 	"time"
+
+	"alisio/db"
 )
 
 // maxRows bounds what one query returns.
@@ -172,7 +174,7 @@ func (s *Storage) use(ctx context.Context, do func() error) error {
 	defer release()
 	s.work.Lock()
 	defer s.work.Unlock()
-	return retryBusy(ctx, do)
+	return db.Retry(ctx, do)
 }
 
 // compile returns the compiled statement of a text. When too many are kept, all

@@ -1,4 +1,9 @@
-package db
+// Package lock gives a session to one process at a time, by a lock of the
+// operating system on a file of the session's name, and tells processes apart by
+// more than their pid.
+//
+// It knows no database: whoever locks says in which directory.
+package lock
 
 import (
 	"context"
@@ -73,9 +78,9 @@ func plainName(s string) bool {
 	return true
 }
 
-// acquire takes the lock of a session in the directory dir. When patient, a holder
+// Acquire takes the lock of a session in the directory dir. When patient, a holder
 // that may be about to leave is waited for; else there is one try.
-func acquire(ctx context.Context, dir, session string, patient bool) (*Lock, error) {
+func Acquire(ctx context.Context, dir, session string, patient bool) (*Lock, error) {
 	if err := lockDir(dir); err != nil {
 		return nil, err
 	}
@@ -94,8 +99,10 @@ func acquire(ctx context.Context, dir, session string, patient bool) (*Lock, err
 		if !patient || time.Since(begun) > limit {
 			return nil, &HeldError{Session: session, PID: pid}
 		}
-		if err := wait(ctx, lockStep/2+rand.N(lockStep)); err != nil {
-			return nil, err
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(lockStep/2 + rand.N(lockStep)):
 		}
 	}
 }
@@ -140,9 +147,9 @@ func tryLock(path string) (*Lock, error) {
 	return nil, fmt.Errorf("lock %q: the file keeps changing", path)
 }
 
-// sign writes this process's pid into the file. It is for the messages of others
+// Sign writes this process's pid into the file. It is for the messages of others
 // alone: a full disk does not keep a session locked out.
-func (l *Lock) sign() {
+func (l *Lock) Sign() {
 	if l.file.Truncate(0) == nil {
 		_, _ = l.file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	}

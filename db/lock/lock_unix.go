@@ -1,6 +1,6 @@
 //go:build unix
 
-package db
+package lock
 
 import (
 	"errors"

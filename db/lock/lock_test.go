@@ -1,4 +1,4 @@
-package db
+package lock
 
 import (
 	"bufio"
@@ -14,18 +14,18 @@ import (
 
 func take(t *testing.T, dir, session string) *Lock {
 	t.Helper()
-	l, err := acquire(t.Context(), dir, session, true)
+	l, err := Acquire(t.Context(), dir, session, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.sign()
+	l.Sign()
 	return l
 }
 
 func TestLockIsExclusiveWithinTheProcess(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "locks")
 	l := take(t, dir, "s1")
-	_, err := acquire(t.Context(), dir, "s1", true)
+	_, err := Acquire(t.Context(), dir, "s1", true)
 	var held *HeldError
 	if !errors.As(err, &held) || held.PID != os.Getpid() || held.Session != "s1" {
 		t.Errorf("second lock: got %v", err)
@@ -78,13 +78,13 @@ func TestLockFileIsPrivate(t *testing.T) {
 // in that moment gets it.
 func TestProbeDoesNotRefuseTheOwner(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "locks")
-	probe, err := acquire(t.Context(), dir, "s", false)
+	probe, err := Acquire(t.Context(), dir, "s", false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := make(chan error, 1)
 	go func() {
-		l, err := acquire(context.WithoutCancel(t.Context()), dir, "s", true)
+		l, err := Acquire(context.WithoutCancel(t.Context()), dir, "s", true)
 		if err == nil {
 			l.Release()
 		}
@@ -110,7 +110,7 @@ func TestLockWaitObeysTheContext(t *testing.T) {
 	defer take(t, dir, "s").Release()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := acquire(ctx, dir, "s", true); !errors.Is(err, context.Canceled) {
+	if _, err := Acquire(ctx, dir, "s", true); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -126,7 +126,7 @@ func TestDiscardRemovesTheFile(t *testing.T) {
 	}
 	l := take(t, dir, "s")
 	defer l.Release()
-	if _, err := acquire(t.Context(), dir, "s", false); err == nil {
+	if _, err := Acquire(t.Context(), dir, "s", false); err == nil {
 		t.Error("the lock was given twice")
 	}
 }
@@ -158,7 +158,7 @@ func TestC116DeadOwnersLockIsFree(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "locked\n" {
 		t.Fatalf("child said %q, %v", line, err)
 	}
-	_, err = acquire(t.Context(), dir, "s", true)
+	_, err = Acquire(t.Context(), dir, "s", true)
 	var held *HeldError
 	if !errors.As(err, &held) || held.PID != c.Process.Pid {
 		t.Fatalf("a living owner: got %v, want pid %d", err, c.Process.Pid)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package db
+package blob
 
 import (
 	"os"
@@ -14,7 +14,7 @@ import (
 // is not followed, a FIFO blocks nobody, a directory is no blob.
 func TestBlobPlaceIsForeign(t *testing.T) {
 	data := []byte("right bytes")
-	hash := hashOf(data)
+	hash := Hash(data)
 	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
 	if err := os.WriteFile(elsewhere, data, 0o600); err != nil {
 		t.Fatal(err)
@@ -40,10 +40,10 @@ func TestBlobPlaceIsForeign(t *testing.T) {
 		if err := place(path); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := b.read(hash, int64(len(data))); err == nil {
+		if got, err := b.Read(hash, int64(len(data))); err == nil {
 			t.Errorf("%s: read %q", name, got)
 		}
-		err := b.put(hash, data, time.Now())
+		err := b.Put(hash, data, time.Now())
 		if name == "directory" {
 			if err == nil {
 				t.Errorf("%s: replaced", name)
@@ -53,7 +53,7 @@ func TestBlobPlaceIsForeign(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := b.read(hash, int64(len(data))); err != nil {
+		if _, err := b.Read(hash, int64(len(data))); err != nil {
 			t.Errorf("%s: after a put: %v", name, err)
 		}
 		if got, err := os.ReadFile(elsewhere); err != nil || string(got) != string(data) {
@@ -66,12 +66,12 @@ func TestBlobPlaceIsForeign(t *testing.T) {
 func TestBlobDirectoryLink(t *testing.T) {
 	b, dir := testBlobs(t)
 	data := []byte("bytes")
-	hash := hashOf(data)
+	hash := Hash(data)
 	outside := t.TempDir()
 	if err := os.Symlink(outside, filepath.Join(dir, hash[:2])); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.put(hash, data, time.Now()); err == nil {
+	if err := b.Put(hash, data, time.Now()); err == nil {
 		t.Error("written through a link")
 	}
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 0 {

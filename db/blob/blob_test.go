@@ -1,34 +1,35 @@
-package db
+package blob
 
 import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 )
 
-func testBlobs(t *testing.T) (blobFiles, string) {
+func testBlobs(t *testing.T) (Files, string) {
 	t.Helper()
 	home := t.TempDir()
-	b, err := openBlobs(home)
+	b, err := Open(home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(b.close)
+	t.Cleanup(b.Close)
 	return b, filepath.Join(home, "blobs", "sha256")
 }
 
 func TestBlobRoundTrip(t *testing.T) {
 	b, dir := testBlobs(t)
 	for _, data := range [][]byte{nil, []byte("x"), bytes.Repeat([]byte{0, 255}, 1<<19)} {
-		hash := hashOf(data)
-		if err := b.put(hash, data, time.Now()); err != nil {
+		hash := Hash(data)
+		if err := b.Put(hash, data, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		got, err := b.read(hash, int64(len(data)))
+		got, err := b.Read(hash, int64(len(data)))
 		if err != nil || !bytes.Equal(got, data) {
 			t.Errorf("%d bytes: got %d, %v", len(data), len(got), err)
 		}
@@ -45,9 +46,9 @@ func TestBlobRoundTrip(t *testing.T) {
 func TestSameBytesAreOneFile(t *testing.T) {
 	b, dir := testBlobs(t)
 	data := []byte("once")
-	hash := hashOf(data)
+	hash := Hash(data)
 	old := time.Now().Add(-time.Hour)
-	if err := b.put(hash, data, old); err != nil {
+	if err := b.Put(hash, data, old); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, hash[:2], hash)
@@ -56,7 +57,7 @@ func TestSameBytesAreOneFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	if err := b.put(hash, data, now); err != nil {
+	if err := b.Put(hash, data, now); err != nil {
 		t.Fatal(err)
 	}
 	after, err := os.Stat(path)
@@ -70,7 +71,7 @@ func TestSameBytesAreOneFile(t *testing.T) {
 
 func TestDamagedBlobIsRefusedAndReplaced(t *testing.T) {
 	data := []byte("some bytes of an image")
-	hash := hashOf(data)
+	hash := Hash(data)
 	flipped := bytes.Clone(data)
 	flipped[3] ^= 1
 	tests := map[string][]byte{
@@ -82,22 +83,22 @@ func TestDamagedBlobIsRefusedAndReplaced(t *testing.T) {
 	for name, bad := range tests {
 		b, dir := testBlobs(t)
 		path := filepath.Join(dir, hash[:2], hash)
-		if err := b.put(hash, data, time.Now()); err != nil {
+		if err := b.Put(hash, data, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(path, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := b.read(hash, int64(len(data))); err == nil {
+		if got, err := b.Read(hash, int64(len(data))); err == nil {
 			t.Errorf("%s: read %q", name, got)
 		}
-		if b.verify(hash, int64(len(data))) == nil {
+		if b.Verify(hash, int64(len(data))) == nil {
 			t.Errorf("%s: verified", name)
 		}
-		if err := b.put(hash, data, time.Now()); err != nil {
+		if err := b.Put(hash, data, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := b.read(hash, int64(len(data))); err != nil || !bytes.Equal(got, data) {
+		if got, err := b.Read(hash, int64(len(data))); err != nil || !bytes.Equal(got, data) {
 			t.Errorf("%s: after a new put: %q, %v", name, got, err)
 		}
 	}
@@ -105,11 +106,11 @@ func TestDamagedBlobIsRefusedAndReplaced(t *testing.T) {
 
 func TestHashes(t *testing.T) {
 	good := strings.Repeat("0a", 32)
-	if !validHash(good) {
+	if !ValidHash(good) {
 		t.Errorf("%s is refused", good)
 	}
 	for _, bad := range []string{"", good[1:], good + "0", strings.ToUpper(good), "../" + good[3:], good[:63] + "/", good[:63] + "g"} {
-		if validHash(bad) {
+		if ValidHash(bad) {
 			t.Errorf("%q is taken", bad)
 		}
 	}
@@ -119,9 +120,9 @@ func TestHashes(t *testing.T) {
 // there is no blob, not half of one, and the leftover is no obstacle.
 func TestDeathBeforeTheRename(t *testing.T) {
 	data := []byte("bytes of a process that dies")
-	hash := hashOf(data)
+	hash := Hash(data)
 	if home := os.Getenv("ALISIO_DB_BLOBS"); home != "" {
-		b, err := openBlobs(home)
+		b, err := Open(home)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,22 +141,37 @@ func TestDeathBeforeTheRename(t *testing.T) {
 	if err := c.Run(); err == nil {
 		t.Fatal("the child lives")
 	}
-	b, err := openBlobs(home)
+	b, err := Open(home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.close()
+	defer b.Close()
 	dir := filepath.Join(home, "blobs", "sha256", hash[:2])
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 		t.Fatalf("leftovers: %v, %v", entries, err)
 	}
-	if got, err := b.read(hash, int64(len(data))); err == nil {
+	if got, err := b.Read(hash, int64(len(data))); err == nil {
 		t.Errorf("read %q", got)
 	}
-	if err := b.put(hash, data, time.Now()); err != nil {
+	if err := b.Put(hash, data, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.read(hash, int64(len(data))); err != nil {
+	if _, err := b.Read(hash, int64(len(data))); err != nil {
 		t.Error(err)
 	}
+}
+
+// startChild runs this test again as another process, which does what env says.
+func startChild(t *testing.T, env ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	c.Env = append(os.Environ(), env...)
+	c.Stderr = os.Stderr
+	t.Cleanup(func() {
+		if c.Process != nil {
+			c.Process.Kill()
+			c.Wait()
+		}
+	})
+	return c
 }

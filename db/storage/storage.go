@@ -1,4 +1,8 @@
-package db
+// Package storage gives a plugin a database file of its own (spec store.md,
+// "Storage port").
+//
+// It reaches no file but that one, and knows nothing of sessions.
+package storage
 
 import (
 	"context"
@@ -9,15 +13,11 @@ import (
 	"path/filepath"
 	"sync"
 
-	"modernc.org/sqlite"
+	"alisio/db"
 )
 
-const (
-	// maxStatements bounds the statements that a storage keeps compiled.
-	maxStatements = 128
-	// limitAttached is SQLITE_LIMIT_ATTACHED (sqlite3.h).
-	limitAttached = 7
-)
+// maxStatements bounds the statements that a storage keeps compiled.
+const maxStatements = 128
 
 // ErrClosed tells that a storage was closed.
 var ErrClosed = errors.New("the storage is closed")
@@ -81,21 +81,13 @@ func OpenStorage(ctx context.Context, path string) (*Storage, error) {
 	if err := ownFile(path); err != nil {
 		return nil, fmt.Errorf("open storage: %w", err)
 	}
-	// See Open: it counts before the first file.
-	_, _ = sqlite.OFDLocking(true)
-	connector, err := sqlite.NewConnector(storageDSN(path))
+	pool, conn, err := db.OpenOwn(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("open storage: %w", err)
-	}
-	pool := sql.OpenDB(connector)
-	pool.SetMaxOpenConns(1)
-	s := &Storage{
-		pool: pool, turn: make(chan struct{}, 1),
-		statements: map[string]*sql.Stmt{}, closed: make(chan struct{}),
-	}
-	if err := retryBusy(ctx, func() error { return s.connect(ctx) }); err != nil {
-		pool.Close()
 		return nil, fmt.Errorf("open storage %q: %w", path, err)
+	}
+	s := &Storage{
+		pool: pool, conn: conn, turn: make(chan struct{}, 1),
+		statements: map[string]*sql.Stmt{}, closed: make(chan struct{}),
 	}
 	s.turn <- struct{}{}
 	return s, nil
@@ -121,30 +113,6 @@ func ownFile(path string) error {
 		return err
 	}
 	return f.Close()
-}
-
-// storageDSN: the schema of the file is foreign (trusted_schema), its shadow
-// tables are not to be written by hand (_defensive), see commonPragmas.
-func storageDSN(path string) string {
-	journal := "journal_mode(wal)"
-	if _, network := networkFS(filepath.Dir(path)); network {
-		journal = "journal_mode(delete)"
-	}
-	return writable(path, commonPragmas+"&_pragma=foreign_keys(1)&_pragma=cell_size_check(1)"+
-		"&_pragma="+journal+"&_pragma=synchronous(NORMAL)")
-}
-
-func (s *Storage) connect(ctx context.Context) error {
-	conn, err := s.pool.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	if _, err := sqlite.Limit(conn, limitAttached, 0); err != nil {
-		conn.Close()
-		return err
-	}
-	s.conn = conn
-	return nil
 }
 
 // Close ends the storage after the call that runs.
@@ -238,7 +206,7 @@ func (s *Storage) Transaction(ctx context.Context, do func(ctx context.Context) 
 func (s *Storage) plain(ctx context.Context, text string) error {
 	s.work.Lock()
 	defer s.work.Unlock()
-	return retryBusy(ctx, func() error {
+	return db.Retry(ctx, func() error {
 		_, err := s.conn.ExecContext(ctx, text)
 		return err
 	})

@@ -1,4 +1,9 @@
-package db
+// Package blob keeps bytes in files that are named by their hash, below a
+// directory for their owner alone (spec store.md, "Blobs"). A file is there whole
+// or not at all, and what is read is what was put, or an error.
+//
+// It has no index and no rule about what is kept: package db has.
+package blob
 
 import (
 	"crypto/rand"
@@ -14,32 +19,33 @@ import (
 	"time"
 )
 
-// blobFiles is the directory of blobs, sha256/<aa>/<hash>. Nothing in it is
+// Files is the directory of blobs, sha256/<aa>/<hash>. Nothing in it is
 // trusted: what is read is a regular file of the right bytes, or an error.
-type blobFiles struct{ root *os.Root }
+type Files struct{ root *os.Root }
 
-// openBlobs opens the directory under home, and makes it if need be.
-func openBlobs(home string) (blobFiles, error) {
+// Open opens the directory under home, and makes it if need be.
+func Open(home string) (Files, error) {
 	dir := filepath.Join(home, "blobs", "sha256")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return blobFiles{}, fmt.Errorf("make blob directory: %w", err)
+		return Files{}, fmt.Errorf("make blob directory: %w", err)
 	}
-	return lookBlobs(home)
+	return Look(home)
 }
 
-// lookBlobs opens the directory as it is.
-func lookBlobs(home string) (blobFiles, error) {
+// Look opens the directory as it is.
+func Look(home string) (Files, error) {
 	root, err := os.OpenRoot(filepath.Join(home, "blobs", "sha256"))
 	if err != nil {
-		return blobFiles{}, fmt.Errorf("open blob directory: %w", err)
+		return Files{}, fmt.Errorf("open blob directory: %w", err)
 	}
-	return blobFiles{root}, nil
+	return Files{root}, nil
 }
 
-func (b blobFiles) close() { b.root.Close() }
+// Close gives the directory back.
+func (b Files) Close() { b.root.Close() }
 
-// validHash reports whether a text may become part of a path.
-func validHash(hash string) bool {
+// ValidHash reports whether a text may become part of a path.
+func ValidHash(hash string) bool {
 	if len(hash) != 2*sha256.Size {
 		return false
 	}
@@ -51,19 +57,20 @@ func validHash(hash string) bool {
 	return true
 }
 
-func hashOf(data []byte) string {
+// Hash names bytes: their SHA-256, 64 lower-case hexadecimal digits.
+func Hash(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// blobPath is relative to the directory; the hash must be valid.
-func blobPath(hash string) string { return filepath.Join(hash[:2], hash) }
+// pathOf is relative to the directory; the hash must be valid.
+func pathOf(hash string) string { return filepath.Join(hash[:2], hash) }
 
-// put makes sure that the file of a blob is there with the right bytes, on the
+// Put makes sure that the file of a blob is there with the right bytes, on the
 // disk. A file that is there already is told from a leftover by its time.
-func (b blobFiles) put(hash string, data []byte, now time.Time) error {
-	if b.verify(hash, int64(len(data))) == nil {
-		if err := b.root.Chtimes(blobPath(hash), now, now); err == nil {
+func (b Files) Put(hash string, data []byte, now time.Time) error {
+	if b.Verify(hash, int64(len(data))) == nil {
+		if err := b.root.Chtimes(pathOf(hash), now, now); err == nil {
 			return nil
 		}
 	}
@@ -76,11 +83,11 @@ func (b blobFiles) put(hash string, data []byte, now time.Time) error {
 
 // writeTemp writes the bytes to a new file beside the blob's place. What dies
 // after it leaves a file whose name no blob has.
-func (b blobFiles) writeTemp(hash string, data []byte) (temp string, err error) {
+func (b Files) writeTemp(hash string, data []byte) (temp string, err error) {
 	if err := b.makeDir(hash[:2]); err != nil {
 		return "", err
 	}
-	temp = blobPath(hash) + ".tmp-" + rand.Text()
+	temp = pathOf(hash) + ".tmp-" + rand.Text()
 	f, err := b.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return "", fmt.Errorf("write blob: %w", err)
@@ -97,7 +104,7 @@ func (b blobFiles) writeTemp(hash string, data []byte) (temp string, err error) 
 }
 
 // makeDir makes one of the 256 directories.
-func (b blobFiles) makeDir(name string) error {
+func (b Files) makeDir(name string) error {
 	err := b.root.Mkdir(name, 0o700)
 	if err == nil {
 		return b.syncDir(".")
@@ -109,16 +116,22 @@ func (b blobFiles) makeDir(name string) error {
 }
 
 // finish gives the file its name, in place of whatever had it.
-func (b blobFiles) finish(temp, hash string) error {
-	if err := b.root.Rename(temp, blobPath(hash)); err != nil {
+func (b Files) finish(temp, hash string) error {
+	if err := b.root.Rename(temp, pathOf(hash)); err != nil {
 		_ = b.root.Remove(temp)
 		return fmt.Errorf("write blob: %w", err)
 	}
 	return b.syncDir(hash[:2])
 }
 
+// Has reports whether something of the name is there.
+func (b Files) Has(hash string) bool {
+	_, err := b.root.Lstat(pathOf(hash))
+	return err == nil
+}
+
 // syncDir makes names last. Some file systems, and Windows, can not do that.
-func (b blobFiles) syncDir(name string) error {
+func (b Files) syncDir(name string) error {
 	d, err := b.root.Open(name)
 	if err != nil {
 		return fmt.Errorf("sync blob directory: %w", err)
@@ -137,8 +150,8 @@ func cannotSync(err error) bool {
 // open opens the file of a blob if it is a regular one of the right size. It
 // follows no link and waits for no FIFO: a place that was looked at and changed
 // before the opening is told by the file's identity.
-func (b blobFiles) open(hash string, size int64) (*os.File, error) {
-	path := blobPath(hash)
+func (b Files) open(hash string, size int64) (*os.File, error) {
+	path := pathOf(hash)
 	before, err := b.root.Lstat(path)
 	if err != nil {
 		return nil, err
@@ -165,8 +178,8 @@ func (b blobFiles) open(hash string, size int64) (*os.File, error) {
 	return f, nil
 }
 
-// verify reads the file of a blob and compares, in bounded memory.
-func (b blobFiles) verify(hash string, size int64) error {
+// Verify reads the file of a blob and compares, in bounded memory.
+func (b Files) Verify(hash string, size int64) error {
 	f, err := b.open(hash, size)
 	if err != nil {
 		return err
@@ -182,8 +195,8 @@ func (b blobFiles) verify(hash string, size int64) error {
 	return nil
 }
 
-// read returns the bytes of a blob, verified.
-func (b blobFiles) read(hash string, size int64) ([]byte, error) {
+// Read returns the bytes of a blob, verified.
+func (b Files) Read(hash string, size int64) ([]byte, error) {
 	f, err := b.open(hash, size)
 	if err != nil {
 		return nil, err
@@ -193,7 +206,7 @@ func (b blobFiles) read(hash string, size int64) ([]byte, error) {
 	if _, err := io.ReadFull(f, data); err != nil {
 		return nil, err
 	}
-	if got := hashOf(data); got != hash {
+	if got := Hash(data); got != hash {
 		return nil, fmt.Errorf("the bytes have the hash %s", got)
 	}
 	return data, nil
