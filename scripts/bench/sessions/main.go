@@ -1,7 +1,7 @@
 // Sessions times what stored sessions cost: whole processes with a session
 // database against a server in this program that answers at once.
 //
-//	go run ./scripts/bench/sessions [-n 40] [-reference PATH]
+//	go run ./scripts/bench/sessions [-n 40] [-binary PATH] [-reference PATH]
 //
 // The reference is a program of another commit, measured in turn with this one.
 // It can be one from before there was a database: only its "run" is used. Rows
@@ -31,15 +31,18 @@ const (
 	active = 200
 	// manySessions is how many there are to list.
 	manySessions = 10_000
+	// fewSessions is as many as a list shows.
+	fewSessions = 50
 )
 
 func main() {
 	n := flag.Int("n", 40, "counted runs of each row")
+	binary := flag.String("binary", "", "the `program` to measure; built when empty")
 	reference := flag.String("reference", "", "a `program` of another commit to measure beside")
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "alisio-bench-")
 	if err == nil {
-		b := &bench{n: *n, dir: dir, reference: *reference, out: os.Stdout}
+		b := &bench{n: *n, dir: dir, alisio: *binary, reference: *reference, out: os.Stdout}
 		err = errors.Join(b.run(context.Background()), os.RemoveAll(dir))
 	}
 	if err != nil {
@@ -74,18 +77,29 @@ type row struct {
 }
 
 func (b *bench) run(ctx context.Context) error {
-	b.alisio = filepath.Join(b.dir, "alisio")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", b.alisio, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build alisio: %w\n%s", err, text)
+	err := b.build(ctx)
+	if err != nil {
+		return err
 	}
-	var err error
 	if b.server, err = listen(); err != nil {
 		return err
 	}
 	err = errors.Join(b.turns(ctx), b.long(ctx), b.list(ctx))
 	return errors.Join(err, b.server.close())
+}
+
+// build builds the stripped program, unless one was given.
+func (b *bench) build(ctx context.Context) error {
+	if b.alisio != "" {
+		return nil
+	}
+	b.alisio = filepath.Join(b.dir, "alisio")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", b.alisio, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build alisio: %w\n%s", err, text)
+	}
+	return nil
 }
 
 // turns measures a run of one turn and one of many with calls.
@@ -155,28 +169,28 @@ func (b *bench) long(ctx context.Context) error {
 	return nil
 }
 
-// list measures the list of many sessions beside that of one.
+// list measures the list of many sessions beside that of few.
 func (b *bench) list(ctx context.Context) error {
 	few, many := filepath.Join(b.dir, "few"), filepath.Join(b.dir, "many")
-	for _, state := range []string{few, many} {
+	for state, count := range map[string]int{few: fewSessions, many: manySessions} {
 		if out, err := b.command(ctx, b.alisio, state, "w", b.task("run", "hello")...).CombinedOutput(); err != nil {
 			return fmt.Errorf("make a session: %w\n%s", err, out)
 		}
-	}
-	fill := exec.CommandContext(ctx, "python3", "-c", manyProgram, filepath.Join(many, "sessions.sqlite"), fmt.Sprint(manySessions))
-	if out, err := fill.CombinedOutput(); err != nil {
-		fmt.Fprintf(b.out, "left out: the list of %d sessions: %v\n%s", manySessions, err, out)
-		return nil
+		fill := exec.CommandContext(ctx, "python3", "-c", manyProgram, filepath.Join(state, "sessions.sqlite"), fmt.Sprint(count))
+		if out, err := fill.CombinedOutput(); err != nil {
+			fmt.Fprintf(b.out, "left out: the list of %d sessions: %v\n%s", manySessions, err, out)
+			return nil
+		}
 	}
 	size, err := treeSize(many)
 	if err != nil {
 		return err
 	}
 	rows := []*row{
-		{name: "sessions list, 1 session", bin: b.alisio, state: few, args: []string{"sessions", "list"}},
+		{name: fmt.Sprintf("sessions list, %d sessions", fewSessions), bin: b.alisio, state: few, args: []string{"sessions", "list"}},
 		{name: fmt.Sprintf("sessions list, %d sessions", manySessions), bin: b.alisio, state: many, args: []string{"sessions", "list"}},
 		{name: "the same, --limit 10000", bin: b.alisio, state: many, args: []string{"sessions", "list", "--limit", "10000"}},
-		{name: "run, 1 session", bin: b.alisio, state: few, args: b.task("run", "hello")},
+		{name: fmt.Sprintf("run, %d sessions", fewSessions), bin: b.alisio, state: few, args: b.task("run", "hello")},
 		{name: fmt.Sprintf("run, %d sessions", manySessions), bin: b.alisio, state: many, args: b.task("run", "hello")},
 	}
 	if err := b.measure(ctx, rows); err != nil {
@@ -250,7 +264,7 @@ func (b *bench) command(ctx context.Context, bin, state, work string, args ...st
 	if err := os.MkdirAll(cmd.Dir, 0o700); err != nil {
 		cmd.Dir = b.dir
 	}
-	cmd.Env = append(os.Environ(), "HOME="+b.dir, "ALISIO_CONFIG_HOME="+b.dir, "ALISIO_STATE_HOME="+state)
+	cmd.Env = append(os.Environ(), "HOME="+b.dir, "ALISIO_CONFIG_HOME="+filepath.Join(b.dir, "config"), "ALISIO_STATE_HOME="+state)
 	return cmd
 }
 
