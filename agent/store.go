@@ -72,7 +72,11 @@ func OpenStore(ctx context.Context, o StoreOptions) (*Store, error) {
 		return nil, err
 	}
 	s, err := session.OpenSQLite(ctx, opts)
-	if err != nil {
+	var shut *db.UnwritableError
+	switch {
+	case errors.As(err, &shut):
+		return nil, llm.Errorf(llm.CauseStore, "%w", err).WithHint("name another place with ALISIO_STATE_HOME or --db")
+	case err != nil:
 		return nil, llm.Errorf(llm.CauseStore, "%w", err)
 	}
 	return s, nil

@@ -84,20 +84,44 @@ func (d *DB) openWriter(ctx context.Context) error {
 	return d.bringUp(ctx)
 }
 
-// openReader looks at the database once, so that a file which is none is
-// refused here and not by the first read.
 func (d *DB) openReader(ctx context.Context) error {
-	name, err := d.lookOnly()
-	if err != nil {
+	if err := regular(d.path); err != nil {
 		return err
 	}
-	if err := d.readersAt(name); err != nil {
+	return d.openLook(ctx, mayWrite(d.path) == nil)
+}
+
+// openLook opens the database for reading and looks at it once, so that a file
+// which is none is refused here and not by the first read. Only where the file
+// could not be written either does it do without the locks of the others.
+func (d *DB) openLook(ctx context.Context, writable bool) error {
+	if writable {
+		if err := d.readersAt(d.readable(lookShared)); err != nil {
+			return err
+		}
+		return Retry(ctx, func() error { return d.peek(ctx) })
+	}
+	if size(d.path+"-wal") > 0 {
+		if indexed(d.path) {
+			if err := d.readersAt(d.readable(lookIndexed)); err != nil {
+				return err
+			}
+			if d.peek(ctx) == nil {
+				return nil
+			}
+			_ = d.readers.Close()
+		}
+		d.tell("%s has a log beside it that can not be read without writing: what was stored last is not shown", d.path)
+	}
+	if err := d.readersAt(d.readable(lookAlone)); err != nil {
 		return err
 	}
-	return Retry(ctx, func() error {
-		var n int64
-		return d.readers.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master`).Scan(&n)
-	})
+	return Retry(ctx, func() error { return d.peek(ctx) })
+}
+
+func (d *DB) peek(ctx context.Context) error {
+	var n int64
+	return d.readers.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master`).Scan(&n)
 }
 
 func (d *DB) readersAt(name string) error {

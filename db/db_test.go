@@ -259,27 +259,59 @@ func TestReadOnlyCreatesNothing(t *testing.T) {
 	look("closed", 2)
 }
 
-// A log that nobody can index without writing is passed over, and that is said.
-func TestReadOnlyBesideALogWithoutIndex(t *testing.T) {
+// half copies a database with a log that a living program holds, and the ends.
+func half(t *testing.T, ends ...string) string {
+	t.Helper()
 	dir, to := t.TempDir(), t.TempDir()
 	d := open(t, dir)
 	create1(t, d, "s", "kept")
-	for _, end := range []string{"", "-wal"} {
+	for _, end := range ends {
 		data := must(os.ReadFile(filepath.Join(dir, "sessions.sqlite"+end)))(t)
 		if err := os.WriteFile(filepath.Join(to, "sessions.sqlite"+end), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var said []string
-	r, err := Open(t.Context(), Options{Path: filepath.Join(to, "sessions.sqlite"), Home: to, ReadOnly: true, Notice: func(s string) { said = append(said, s) }})
-	if err != nil {
-		t.Fatal(err)
+	return to
+}
+
+// What a dead process left in its log is shown, also where no index is there.
+func TestALookReadsTheLogOfADeadProcess(t *testing.T) {
+	to := half(t, "", "-wal")
+	r := must(Open(t.Context(), Options{Path: filepath.Join(to, "sessions.sqlite"), Home: to, ReadOnly: true, Notice: func(s string) { t.Errorf("notice %q", s) }}))(t)
+	defer shut(t, r)
+	if got := must(r.ActiveMessages(t.Context(), "s"))(t); len(got) != 1 {
+		t.Errorf("got %d messages", len(got))
 	}
-	shut(t, r)
-	if len(said) != 1 || !strings.Contains(said[0], "a log beside it") {
-		t.Errorf("notices: %q", said)
-	}
-	if n := len(must(os.ReadDir(to))(t)); n != 2 {
-		t.Errorf("%d files, want 2", n)
+}
+
+// Where nothing may be written, a log that can not be indexed is passed over, and
+// that is said: one without an index, and one with the index of another log, as
+// it lies there when a program was killed in its first commit.
+func TestALookThatMayNotWritePassesALogOver(t *testing.T) {
+	for name, ends := range map[string][]string{"no index": {"", "-wal"}, "foreign index": {"", "-wal", "-shm"}} {
+		t.Run(name, func(t *testing.T) {
+			to := half(t, ends...)
+			path := filepath.Join(to, "sessions.sqlite")
+			if len(ends) > 2 {
+				log := must(os.ReadFile(path + "-wal"))(t)
+				log[16]++ // the salt
+				if err := os.WriteFile(path+"-wal", log[:32], 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var said []string
+			d := &DB{path: path, home: to, readOnly: true, notice: func(s string) { said = append(said, s) }}
+			d.reads = reads{d}
+			if err := d.openLook(t.Context(), false); err != nil {
+				t.Fatal(err)
+			}
+			shut(t, d)
+			if len(said) != 1 || !strings.Contains(said[0], "a log beside it") {
+				t.Errorf("notices: %q", said)
+			}
+			if n := len(must(os.ReadDir(to))(t)); n != len(ends) {
+				t.Errorf("%d files, want %d", n, len(ends))
+			}
+		})
 	}
 }

@@ -1,7 +1,9 @@
 package db
 
 import (
+	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -24,22 +26,42 @@ func writable(path, pragmas string) string {
 	return fileURI(path, runtime.GOOS == "windows") + "?" + pragmas
 }
 
-// lookOnly returns the name of the database for a look at it that creates
-// nothing. Beside an empty log the file alone is the database; with one, the
-// log's index (-shm) is needed, and SQLite would create it.
-func (d *DB) lookOnly() (string, error) {
-	if err := regular(d.path); err != nil {
-		return "", err
+// How the database is opened to be looked at.
+const (
+	// lookShared takes part in the locks and the log like any other program, and
+	// changes no row: a log that a dead process left is read as far as it was
+	// committed.
+	lookShared = "mode=rw"
+	// lookIndexed creates nothing: the log is read by its index (-shm) that lies
+	// there, if that belongs to it.
+	lookIndexed = "mode=ro&readonly_shm=1"
+	// lookAlone reads the file and no log. Nobody may write meanwhile.
+	lookAlone = "mode=ro&immutable=1"
+)
+
+func (d *DB) readable(how string) string {
+	return fileURI(d.path, runtime.GOOS == "windows") + "?" + how + "&" + readerPragmas
+}
+
+// indexed reports whether the log's index that lies beside it is its own: both
+// hold the salt of the log (walformat.html). SQLite would try for ten seconds.
+// It must not be asked in a process that has the database open.
+func indexed(path string) bool {
+	log, index := salt(path+"-wal", 16), salt(path+"-shm", 32)
+	return log != nil && bytes.Equal(log, index)
+}
+
+func salt(path string, at int64) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
 	}
-	uri := fileURI(d.path, runtime.GOOS == "windows") + "?mode=ro&" + readerPragmas
-	if size(d.path+"-wal") <= 0 {
-		return uri + "&immutable=1", nil
+	defer f.Close()
+	b := make([]byte, 8)
+	if _, err := f.ReadAt(b, at); err != nil {
+		return nil
 	}
-	if size(d.path+"-shm") < 0 {
-		d.tell("%s has a log beside it that can not be read without writing: what was stored last is not shown", d.path)
-		return uri + "&immutable=1", nil
-	}
-	return uri + "&readonly_shm=1", nil
+	return b
 }
 
 // fileURI returns the file: URI of an absolute path, in which the path's own

@@ -46,20 +46,32 @@ func explain(path string, err error) error {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
 		return fmt.Errorf("other programs held the database %q for more than %v: %w", path, busyPatience, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
-		return unwritable(path, err)
+		return &UnwritableError{Path: path, Err: err}
 	}
 	switch {
-	case errors.Is(err, syscall.ENOSPC):
+	case errors.Is(err, syscall.ENOSPC), code == sqlite3.SQLITE_IOERR_SHMSIZE:
+		// Only a full disk, or a quota, keeps a file from growing to that size.
 		return fmt.Errorf("the disk of %q is full: %w", path, err)
+	case code&0xff == sqlite3.SQLITE_IOERR:
+		return fmt.Errorf("the disk of %q fails: %w", path, err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return unwritable(path, err)
+		return &UnwritableError{Path: path, Err: err}
 	}
 	return err
 }
 
-func unwritable(path string, err error) error {
-	return fmt.Errorf("%q, or its directory %q, can not be written: %w; name another place with ALISIO_STATE_HOME or --db", path, directory(path), err)
+// UnwritableError tells that the database, or the directory that it lies in, can
+// not be written.
+type UnwritableError struct {
+	Path string
+	Err  error
 }
+
+func (e *UnwritableError) Error() string {
+	return fmt.Sprintf("%q, or its directory %q, can not be written: %v", e.Path, directory(e.Path), e.Err)
+}
+
+func (e *UnwritableError) Unwrap() error { return e.Err }
 
 // taken turns the violation of a key into ErrExists, and that of a reference
 // into ErrNotFound.

@@ -24,7 +24,7 @@ func prepare(path string) error {
 	}
 	// SQLite would open what it may not write for reading, without a word, and
 	// try for seconds to make the files beside it.
-	if err := errors.Join(canWrite(directory(path)), canWrite(path)); err != nil {
+	if err := mayWrite(path); err != nil {
 		return err
 	}
 	for _, name := range []string{path, path + "-wal", path + "-shm", path + "-journal"} {
@@ -33,6 +33,14 @@ func prepare(path string) error {
 		}
 	}
 	return nil
+}
+
+// mayWrite tells why the database, or a file beside it, can not be written.
+func mayWrite(path string) error {
+	if err := canWrite(directory(path)); err != nil {
+		return err
+	}
+	return canWrite(path)
 }
 
 // create makes an empty file, or tells with fs.ErrExist that there is one. It

@@ -125,6 +125,9 @@ func Do(ctx context.Context, o Options, in Input) (Outcome, error) {
 // turns runs turn after turn and returns nil when the model is done.
 func (l *loop) turns() error {
 	if m, ok := l.said(); ok {
+		if m.Text != "" {
+			l.emit(plug.Delta{Delta: m.Text})
+		}
 		return l.answered(m)
 	}
 	for turn := 1; ; turn++ {
