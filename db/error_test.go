@@ -22,13 +22,15 @@ func TestExplain(t *testing.T) {
 	}{
 		{coded(sqlite3.SQLITE_FULL), "disk of|full|" + path},
 		{syscall.ENOSPC, "disk of|full|" + path},
-		{coded(sqlite3.SQLITE_READONLY), path + "|\"/state\"|ALISIO_STATE_HOME|--db"},
-		{coded(sqlite3.SQLITE_CANTOPEN), "\"/state\"|--db"},
-		{&fs.PathError{Op: "open", Path: path, Err: syscall.EROFS}, "\"/state\"|--db"},
-		{&fs.PathError{Op: "open", Path: path, Err: syscall.EACCES}, "\"/state\"|--db"},
+		{coded(sqlite3.SQLITE_READONLY), path + "|\"/state\""},
+		{coded(sqlite3.SQLITE_CANTOPEN), "\"/state\""},
+		{&fs.PathError{Op: "open", Path: path, Err: syscall.EROFS}, "\"/state\""},
+		{&fs.PathError{Op: "open", Path: path, Err: syscall.EACCES}, "\"/state\""},
 		{coded(sqlite3.SQLITE_BUSY), "other programs|1m0s|" + path},
 		{coded(sqlite3.SQLITE_CORRUPT_INDEX), "damaged|alisio doctor --store --fix|" + path},
 		{coded(sqlite3.SQLITE_NOTADB), "damaged|" + path},
+		{coded(sqlite3.SQLITE_IOERR_SHMSIZE), "disk of|full|" + path},
+		{coded(sqlite3.SQLITE_IOERR_READ), "disk of|fails|" + path},
 		{errors.New("other"), "other"},
 	} {
 		got := explain(path, fmt.Errorf("do it: %w", tt.err))
