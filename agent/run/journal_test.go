@@ -248,9 +248,14 @@ func TestAnInterruptedRunGoesOnWhereItStood(t *testing.T) {
 			if err := b.store.Append(context.Background(), "s", "", c.history...); err != nil {
 				t.Fatal(err)
 			}
-			out, err := Do(context.Background(), b.o, Input{SessionID: "s", Continues: "dead", RequestID: "q"})
-			if err != nil || out.Status != Completed || out.Text != c.text || len(p.requests) != c.requests {
-				t.Errorf("got %+v, %v, %d requests", out, err, len(p.requests))
+			said := ""
+			out, err := Do(context.Background(), b.o, Input{SessionID: "s", Continues: "dead", RequestID: "q", OnEvent: func(e plug.Event) {
+				if d, ok := e.Data.(plug.Delta); ok {
+					said += d.Delta
+				}
+			}})
+			if err != nil || out.Status != Completed || out.Text != c.text || said != c.text || len(p.requests) != c.requests {
+				t.Errorf("got %+v, %v, said %q, %d requests", out, err, said, len(p.requests))
 			}
 			prompts := 0
 			for _, m := range b.history() {
