@@ -150,11 +150,14 @@ type checker struct {
 	d   *DB
 	ctx context.Context
 	r   *Report
+	// columns are the tables' own, as "table.column" in lower case: an older
+	// database, and a newer one, lacks some that this program's queries name.
+	columns []string
 }
 
 func (c *checker) all() error {
 	for _, ask := range []func() error{
-		c.integrity, c.references, c.schema, c.bodies, c.orphans, c.open, func() error { return c.blobs(time.Now()) },
+		c.integrity, c.shape, c.schema, c.references, c.rows, func() error { return c.blobs(time.Now()) },
 	} {
 		if err := ask(); err != nil {
 			if err := c.r.broken(explain(c.d.path, err)); err != nil {
@@ -163,6 +166,23 @@ func (c *checker) all() error {
 		}
 	}
 	return nil
+}
+
+// shape looks which tables and columns there are.
+func (c *checker) shape() (err error) {
+	c.columns, err = c.texts(`SELECT lower(m.name || '.' || p.name) FROM sqlite_master m, pragma_table_info(m.name) p
+		WHERE m.type = 'table' LIMIT 10000`)
+	return err
+}
+
+// has reports whether all columns of a list are there.
+func (c *checker) has(columns string) bool {
+	for _, name := range strings.Fields(columns) {
+		if !slices.Contains(c.columns, name) {
+			return false
+		}
+	}
+	return true
 }
 
 // texts runs a query of one column.
@@ -193,72 +213,32 @@ func (c *checker) references() error {
 	return err
 }
 
+// schema tells how old the database is. An old one is as sound as one that a
+// process made and did not live to fill: opening either brings it up to date.
 func (c *checker) schema() error {
-	versions, err := c.d.Versions(c.ctx)
-	if err != nil {
-		return err
-	}
-	c.r.add(Good, "", "its schema has the versions %v", versions)
-	return nil
-}
-
-// bodies counts what is no JSON. Such a row is skipped when it is read.
-func (c *checker) bodies() error {
-	for _, q := range []struct{ what, query string }{
-		{"messages", `SELECT seq FROM messages WHERE NOT json_valid(body)`},
-		{"events", `SELECT seq FROM events WHERE NOT json_valid(ifnull(body, 'null'))`},
-		{"tool results", `SELECT rowid FROM tool_calls WHERE NOT json_valid(ifnull(result, 'null'))`},
-	} {
-		if err := c.count(Note, q.query, "%d "+q.what+" can not be read and are skipped: number %s"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// orphans counts rows of sessions that do not exist.
-func (c *checker) orphans() error {
-	for _, q := range []struct{ what, query string }{
-		{"messages", `SELECT seq FROM messages m WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = m.session)`},
-		{"events", `SELECT seq FROM events e WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = e.session)`},
-	} {
-		if err := c.count(Note, q.query, "%d "+q.what+" belong to no session: number %s"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// open counts what is not finished.
-func (c *checker) open() error {
-	err := c.count(Note, `SELECT DISTINCT session FROM tool_calls WHERE status = 'pending'`,
-		"%d sessions have tool calls of which nobody knows how they ended: %s")
-	if err != nil {
-		return err
-	}
-	return c.count(Note, `SELECT id FROM runs WHERE status IN ('queued', 'running')`, "%d runs are open: %s")
-}
-
-// count adds a finding with how many rows a query gives and the first of them.
-func (c *checker) count(l Level, query, format string) error {
-	n, first := 0, []string(nil)
-	err := c.d.query(c.ctx, cold, query, func(rows *sql.Rows) error {
-		n, first = 0, nil
-		for rows.Next() {
-			s, err := scanText(rows)
-			if err != nil {
-				return err
-			}
-			if n++; len(first) < shown {
-				first = append(first, s)
-			}
-		}
+	if len(c.columns) == 0 {
+		c.r.add(Note, "", "nothing is stored yet: the database gets its tables when it is next opened")
 		return nil
-	})
-	if err == nil && n > 0 {
-		c.r.add(l, "", format, n, strings.Join(first, ", "))
 	}
-	return err
+	if !c.has("sessions.id") {
+		c.r.add(Problem, "name another with ALISIO_STATE_HOME or --db, or: "+fixRemedy, "this is no database of sessions: it has tables, and none of that name")
+		return nil
+	}
+	var have []int64
+	if c.has("schema_migrations.version") {
+		versions, err := c.d.Versions(c.ctx)
+		if err != nil {
+			return err
+		}
+		for _, v := range versions {
+			have = append(have, int64(v))
+		}
+	}
+	c.r.add(Good, "", "its schema has the versions %v", have)
+	if latest := steps[len(steps)-1].version; newest(have) <= latest && !complete(have) {
+		c.r.add(Note, "", "it is of version %d, and is brought up to version %d when it is next opened", newest(have), latest)
+	}
+	return nil
 }
 
 // Backup writes what the database holds now to a new file, for its owner alone.

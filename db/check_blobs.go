@@ -10,6 +10,9 @@ import (
 
 // blobs verifies every blob of the index, one at a time and in bounded memory.
 func (c *checker) blobs(now time.Time) error {
+	if !c.has("blobs.hash blobs.mime blobs.size blobs.width blobs.height blobs.created_at") {
+		return nil
+	}
 	files, err := blob.Look(c.d.home)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
@@ -44,9 +47,11 @@ func (c *checker) blobs(now time.Time) error {
 		}
 		after = batch[len(batch)-1].Hash
 	}
-	unused, err := c.d.UnusedBlobs(c.ctx, now.Add(-blobKept).UnixMilli(), "", maxPage)
-	if err != nil {
-		return err
+	var unused []Blob
+	if c.has("blob_refs.session blob_refs.seq blob_refs.hash") {
+		if unused, err = c.d.UnusedBlobs(c.ctx, now.Add(-blobKept).UnixMilli(), "", maxPage); err != nil {
+			return err
+		}
 	}
 	c.r.add(Good, "", "%d blobs of %d bytes", n, bytes)
 	if gone > 0 {

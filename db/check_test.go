@@ -2,6 +2,7 @@ package db
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,6 +53,75 @@ func TestCheckOfNoStore(t *testing.T) {
 	}
 	if _, err := os.Lstat(o.Home); err == nil {
 		t.Error("the check made a directory")
+	}
+}
+
+// Databases that no program of today has opened yet: older ones, and what a
+// process leaves that dies between making the file and its first migration.
+func TestCheckOfAnOlderStore(t *testing.T) {
+	for _, tt := range []struct{ name, note string }{
+		{"sessions-v1.sqlite", "of version 1, and is brought up to version 1001"},
+		{"sessions-v2.sqlite", "of version 2, and is brought up to version 1001"},
+		{"sessions-v3.sqlite", "of version 3, and is brought up to version 1001"},
+		{"sessions-v4.sqlite", "of version 4, and is brought up to version 1001"},
+		{"sessions-v6.sqlite", "of version 6, and is brought up to version 1001"},
+		{"", "nothing is stored yet"},
+	} {
+		dir := t.TempDir()
+		o := Options{Path: filepath.Join(dir, "sessions.sqlite"), Home: dir}
+		if tt.name != "" {
+			_, o.Path = fixture(t, tt.name)
+			o.Home = filepath.Dir(o.Path)
+		} else if err := os.WriteFile(o.Path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.Chmod(o.Path, 0o600), os.Chmod(o.Home, 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		before := must(os.ReadFile(o.Path))(t)
+		r := must(Check(t.Context(), o))(t)
+		if !r.Sound() || !strings.Contains(says(r, Note), tt.note) {
+			t.Errorf("%q: found %+v", tt.name, r.Findings)
+		}
+		if !bytes.Equal(before, must(os.ReadFile(o.Path))(t)) {
+			t.Errorf("%q: the check changed the file", tt.name)
+		}
+	}
+}
+
+// What an old schema has is looked at as ever.
+func TestCheckFindsInAnOlderStore(t *testing.T) {
+	dir, path := fixture(t, "sessions-v1.sqlite")
+	pool, conn, err := openRaw(t.Context(), writable(path, commonPragmas))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = conn.ExecContext(t.Context(), `INSERT INTO messages (session, body) VALUES ('nobody', '{half')`)
+	if err := errors.Join(err, conn.Close(), pool.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r := must(Check(t.Context(), Options{Path: path, Home: dir}))(t)
+	for _, want := range []string{"1 messages can not be read", "1 messages belong to no session"} {
+		if !strings.Contains(says(r, Note), want) {
+			t.Errorf("%q is not in\n%s", want, says(r, Note))
+		}
+	}
+}
+
+// Another program's database is named as one.
+func TestCheckOfAnotherProgram(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{Path: filepath.Join(dir, "x.sqlite"), Home: dir}
+	pool, conn, err := openRaw(t.Context(), writable(o.Path, commonPragmas))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = conn.ExecContext(t.Context(), `CREATE TABLE songs (title)`)
+	if err := errors.Join(err, conn.Close(), pool.Close(), os.Chmod(o.Path, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if r := must(Check(t.Context(), o))(t); r.Sound() || !strings.Contains(says(r, Problem), "no database of sessions") {
+		t.Errorf("found %+v", r.Findings)
 	}
 }
 
