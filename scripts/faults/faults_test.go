@@ -69,6 +69,35 @@ func TestC109C115C116C117Crowds(t *testing.T) {
 	t.Log(out.String())
 }
 
+// A program that does nothing must not pass: the first violation ends the
+// campaign, with what is needed to look at it.
+func TestAViolationIsToldAndKept(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"does nothing": {[]string{"-n", "1", "-seed", "5", "-binary", "true"}, 1, "the answer is not printed once"},
+		"fails":        {[]string{"-n", "1", "-binary", "false"}, 1, "exit 1"},
+		"crowd":        {[]string{"-crowd", "2", "-binary", "true"}, 1, "0 sessions are listed"},
+		"unknown flag": {[]string{"-x"}, 2, "flag provided"},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(context.Background(), c.args, &stdout, &stderr)
+		if code != c.code || !strings.Contains(stderr.String(), c.says) {
+			t.Errorf("%s: exit %d, %s", name, code, stderr.String())
+		}
+		if code != 1 {
+			continue
+		}
+		_, dir, _ := strings.Cut(strings.TrimSpace(stderr.String()), "kept in ")
+		if _, err := os.Stat(dir); err != nil {
+			t.Errorf("%s: the directory is not kept: %v", name, err)
+		}
+	}
+}
+
 func messages(t *testing.T, lines ...string) conversation {
 	t.Helper()
 	c, err := conversationOf(strings.Join(lines, "\n") + "\n")
