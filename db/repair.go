@@ -252,5 +252,9 @@ func (p *repair) recover(ctx context.Context, work string) error {
 		return err
 	}
 	p.r.add(Good, "", "a new database is in its place: %s", p.o.Path)
-	return d.Close()
+	made, err := makeSessions(ctx, d)
+	if made > 0 {
+		p.r.add(Note, "", "%d sessions were lost and what belongs to them was not: they were made up from it, with the first prompt as title", made)
+	}
+	return errors.Join(err, d.Close())
 }

@@ -1,0 +1,93 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"strings"
+)
+
+const (
+	// sessionsBatch is how many sessions are made up in one transaction.
+	sessionsBatch = 500
+	// titleLimit is the length of a title, in characters.
+	titleLimit = 200
+)
+
+// makeSessions makes a session for every id that messages, events, runs, calls or
+// children name and that has none: without it nobody could reach them. It returns
+// how many it made.
+func makeSessions(ctx context.Context, d *DB) (made int, err error) {
+	ids, err := list(ctx, d, cold, `SELECT id FROM (
+		SELECT session AS id FROM messages UNION SELECT session FROM events UNION SELECT session FROM runs
+		UNION SELECT session FROM tool_calls UNION SELECT parent_id FROM sessions) n
+		WHERE n.id <> '' AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = n.id)`, scanText)
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	workspace := ""
+	if all, err := d.Workspaces(ctx); err != nil {
+		return 0, err
+	} else if len(all) == 1 {
+		workspace = all[0].Path
+	}
+	for len(ids) > 0 {
+		batch := ids[:min(len(ids), sessionsBatch)]
+		ids = ids[len(batch):]
+		err := d.Write(ctx, Full, func(t *Tx) error {
+			for _, id := range batch {
+				s, err := t.guess(ctx, id)
+				if err != nil {
+					return err
+				}
+				s.Workspace = workspace
+				if err := t.CreateSession(s); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return made, err
+		}
+		made += len(batch)
+	}
+	return made, nil
+}
+
+// guess says of a lost session what its rows still tell.
+func (t *Tx) guess(ctx context.Context, id string) (Session, error) {
+	s, err := one(ctx, t, cold, `SELECT min(at), max(at), (SELECT model FROM runs WHERE session = ?1 ORDER BY created_at DESC, rowid DESC LIMIT 1)
+		FROM (SELECT created_at AS at FROM events WHERE session = ?1
+		UNION ALL SELECT created_at FROM runs WHERE session = ?1 UNION ALL SELECT ended_at FROM runs WHERE session = ?1) WHERE at > 0`,
+		func(rows *sql.Rows) (Session, error) {
+			var first, last number
+			var model text
+			err := rows.Scan(&first, &last, &model)
+			return Session{ID: id, Model: string(model), CreatedMs: int64(first), UpdatedMs: int64(last)}, err
+		}, id)
+	if err != nil {
+		return s, err
+	}
+	bodies, err := list(ctx, t, cold, `SELECT body FROM messages WHERE session = ? AND iif(json_valid(body), body ->> '$.role', '') = 'user'
+		ORDER BY seq LIMIT 1`, scanText, id)
+	if err == nil && len(bodies) > 0 {
+		s.Title = titleOf(bodies[0])
+	}
+	return s, err
+}
+
+// titleOf is the first line of a user's message that says anything, shortened.
+func titleOf(body string) string {
+	var m struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal([]byte(body), &m) != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(m.Text), "\n")
+	if r := []rune(strings.TrimSpace(line)); len(r) > titleLimit {
+		return string(r[:titleLimit])
+	}
+	return strings.TrimSpace(line)
+}
