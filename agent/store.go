@@ -58,6 +58,8 @@ type StoreOptions struct {
 	Path string
 	// ReadOnly: look only.
 	ReadOnly bool
+	// Ends: the process ends soon after the store is closed.
+	Ends bool
 	// Notice is told what a person should know of the store, a line each; it may
 	// be nil.
 	Notice func(string)
@@ -94,7 +96,7 @@ func CheckStore(ctx context.Context, o StoreOptions) (StoreReport, error) {
 var errNoPlace = errors.New("no place for the session database: set ALISIO_STATE_HOME or HOME, or use --db FILE")
 
 func (o StoreOptions) options() (db.Options, error) {
-	opts := db.Options{Path: o.Path, Home: o.Dirs.State, ReadOnly: o.ReadOnly, Notice: o.Notice}
+	opts := db.Options{Path: o.Path, Home: o.Dirs.State, ReadOnly: o.ReadOnly, Ends: o.Ends, Notice: o.Notice}
 	switch {
 	case o.Path == "" && o.Dirs.State == "":
 		return opts, errNoPlace

@@ -28,6 +28,10 @@ type Options struct {
 	Home string
 	// ReadOnly: look only; nothing is created, migrated, locked or written.
 	ReadOnly bool
+	// Ends: the process ends soon after Close, which leaves a short log to the next
+	// program that opens the database. That is as safe, and saves the four waits
+	// for the disk that folding it in takes.
+	Ends bool
 	// Notice takes one-line facts that a person should know. It may be nil.
 	Notice func(text string)
 }
@@ -38,6 +42,7 @@ type DB struct {
 	path     string
 	home     string
 	readOnly bool
+	ends     bool
 	notice   func(text string)
 	// writer is nil in a database opened read-only.
 	writer *writer
@@ -57,7 +62,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	// Where there are no such locks the usual ones serve: they are lost only
 	// if something else in this process opens and closes the file.
 	_, _ = sqlite.OFDLocking(true)
-	d := &DB{path: o.Path, home: o.Home, readOnly: o.ReadOnly, notice: o.Notice}
+	d := &DB{path: o.Path, home: o.Home, readOnly: o.ReadOnly, ends: o.Ends, notice: o.Notice}
 	d.reads = reads{d}
 	open := d.openWriter
 	if o.ReadOnly {
@@ -135,15 +140,21 @@ func (d *DB) readersAt(name string) error {
 	return nil
 }
 
+// shortLog is the longest log that is left behind, in bytes. Whoever opens the
+// database next has to read it.
+const shortLog = 512 << 10
+
 // Close waits for the transaction at work and gives back what the database
-// holds. The log of a database that nobody else has open is folded into it.
+// holds. The log of a database that nobody else has open is folded into it; see
+// Options.Ends for when it is not.
 func (d *DB) Close() error {
 	var errs []error
-	if d.readers != nil {
+	leave := d.ends && size(d.path+"-wal") < shortLog
+	if d.readers != nil && !leave {
 		errs = append(errs, d.readers.Close())
 	}
 	if d.writer != nil {
-		errs = append(errs, d.writer.close())
+		errs = append(errs, d.writer.close(leave))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("close db: %w", explain(d.path, err))

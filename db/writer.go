@@ -71,10 +71,13 @@ func (w *writer) takeIfFree() (free bool, err error) {
 
 func (w *writer) give() { w.turn <- struct{}{} }
 
-func (w *writer) close() error {
+// close gives the connection back, or, when it is left, lets the end of the
+// process do so.
+func (w *writer) close(leave bool) error {
 	<-w.turn
 	defer w.give()
-	if w.closed {
+	if w.closed || leave {
+		w.closed = true
 		return nil
 	}
 	w.closed = true

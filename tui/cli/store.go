@@ -21,7 +21,7 @@ var errNoPlace = errors.New("no place for the session database: set ALISIO_STATE
 // storeOptions says where the session database is. A relative --db counts from
 // the working directory, as the names of all flags do.
 func (c *call) storeOptions() (agent.StoreOptions, error) {
-	o := agent.StoreOptions{Notice: func(text string) { c.notice("%s", text) }}
+	o := agent.StoreOptions{Ends: true, Notice: func(text string) { c.notice("%s", text) }}
 	var err error
 	if o.Dirs, err = config.Home(c.Getenv); err != nil && !errors.Is(err, config.ErrNoHome) {
 		return o, err
