@@ -152,6 +152,8 @@ func (a *App) replay(ctx context.Context, r session.Run, onEvent func(plug.Event
 }
 
 // speaker returns what says, before each event that ends an answer, that answer.
+// The last one may be a message of the interrupted run that this one continued;
+// the event that ends the run has it.
 func speaker(messages []llm.Message, onEvent func(plug.Event)) func(plug.Event) {
 	var answers []string
 	for _, m := range messages {
@@ -159,14 +161,20 @@ func speaker(messages []llm.Message, onEvent func(plug.Event)) func(plug.Event) 
 			answers = append(answers, m.Text)
 		}
 	}
-	return func(e plug.Event) {
-		if len(answers) == 0 {
-			return
-		}
-		if text := answers[0]; text != "" {
+	said := ""
+	say := func(e plug.Event, text string) {
+		if said = text; text != "" {
 			onEvent(plug.Event{RunID: e.RunID, SessionID: e.SessionID, Time: e.Time, Data: plug.Delta{Delta: text}})
 		}
-		answers = answers[1:]
+	}
+	return func(e plug.Event) {
+		if len(answers) > 0 {
+			say(e, answers[0])
+			answers = answers[1:]
+		}
+		if d, ok := e.Data.(plug.RunCompleted); ok && d.Text != said {
+			say(e, d.Text)
+		}
 	}
 }
 

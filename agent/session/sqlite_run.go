@@ -76,14 +76,10 @@ func (s *SQLite) BeginRun(ctx context.Context, b Begin) (Run, error) {
 			stored = prior
 			return nil
 		}
-		if err := beginRun(ctx, tx, r, b, self, prior.ID != ""); err != nil {
+		if stored, err = beginRun(ctx, tx, r, b, self, prior.ID != ""); err != nil {
 			return err
 		}
-		if err := appendRows(ctx, tx, rows); err != nil {
-			return err
-		}
-		stored, err = tx.Run(ctx, r.ID)
-		return err
+		return appendRows(ctx, tx, rows)
 	})
 	if err != nil {
 		return Run{}, mapped(act, err)
@@ -109,38 +105,44 @@ func priorRun(ctx context.Context, tx *db.Tx, r Run, fresh *Session) (db.Run, er
 
 // beginRun stores the run and what belongs to its begin, but for its messages.
 // Moves: the run takes its request id over from the one that it continues.
-func beginRun(ctx context.Context, tx *db.Tx, r Run, b Begin, self db.Owner, moves bool) error {
-	if b.Fresh != nil {
-		if err := tx.CreateSession(toRow(*b.Fresh)); err != nil {
-			return err
-		}
-	}
-	head, err := tx.Session(ctx, r.Session)
-	if err != nil {
-		return err
-	}
+func beginRun(ctx context.Context, tx *db.Tx, r Run, b Begin, self db.Owner, moves bool) (db.Run, error) {
 	row := db.Run{
 		ID: r.ID, Session: r.Session, Status: string(r.Status), RequestID: r.RequestID, CorrelationID: r.CorrelationID,
 		OwnerPID: self.PID, Owner: self, Model: r.Model, CreatedMs: millis(r.Created), StartedMs: millis(r.Started),
 	}
-	if moves {
-		row.RequestID = ""
+	head, err := beginSession(ctx, tx, r.Session, b.Fresh)
+	if err != nil {
+		return row, err
 	}
-	if err := tx.BeginRun(row); err != nil {
-		return err
+	first := row
+	if moves {
+		first.RequestID = ""
+	}
+	if err := tx.BeginRun(first); err != nil {
+		return row, err
 	}
 	if b.Continues != "" {
 		if err := continues(ctx, tx, b.Continues, r, moves); err != nil {
-			return err
+			return row, err
+		}
+		if row, err = tx.Run(ctx, r.ID); err != nil {
+			return row, err
 		}
 	}
-	if err := tx.SetOwner(r.Session, &self); err != nil {
-		return err
+	if err := tx.SetOwner(r.Session, &self); err != nil || head.Workspace == "" {
+		return row, err
 	}
-	if head.Workspace == "" {
-		return nil
+	return row, tx.OpenWorkspace(head.Workspace, row.CreatedMs)
+}
+
+// beginSession returns the head of the run's session, which it makes if it is
+// fresh.
+func beginSession(ctx context.Context, tx *db.Tx, id string, fresh *Session) (db.Session, error) {
+	if fresh == nil {
+		return tx.Session(ctx, id)
 	}
-	return tx.OpenWorkspace(head.Workspace, row.CreatedMs)
+	head := toRow(*fresh)
+	return head, tx.CreateSession(head)
 }
 
 // continues checks that a run may be continued, and takes its request id over.
@@ -173,9 +175,12 @@ func (s *SQLite) EndRun(ctx context.Context, end RunEnd, last plug.Event) (numbe
 		now = time.Now().UnixMilli()
 	}
 	err = s.db.Write(ctx, db.Normal, func(tx *db.Tx) error {
-		r, err := tx.Run(ctx, end.ID)
-		if err != nil {
-			return err
+		// The event says which session it is, and need not be looked up.
+		r := db.Run{ID: end.ID, Session: last.SessionID}
+		if r.Session == "" {
+			if r, err = tx.Run(ctx, end.ID); err != nil {
+				return err
+			}
 		}
 		r.Status, r.EndedMs, r.Error, r.Usage = string(end.Status), now, end.Error, usage
 		if err := tx.EndRun(r); err != nil {
