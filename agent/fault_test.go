@@ -152,10 +152,20 @@ func (s *scene) finish() {
 	}()
 	s.kept(store)
 	left := s.left(store)
-	out, err := a.Run(ctx, "", "Do it.", RunOptions{RequestID: faultRequest})
+	said := ""
+	o := RunOptions{RequestID: faultRequest, OnEvent: func(e plug.Event) {
+		if d, ok := e.Data.(plug.Delta); ok {
+			said += d.Delta
+		}
+	}}
+	out, err := a.Run(ctx, "", "Do it.", o)
 	if len(left.uncertain) > 0 {
 		s.refused(store, left, err)
-		out, err = a.Run(ctx, "", "Do it.", RunOptions{RequestID: faultRequest, AcknowledgeUncertain: true})
+		o.AcknowledgeUncertain = true
+		out, err = a.Run(ctx, "", "Do it.", o)
+	}
+	if !strings.HasSuffix(said, faultAnswer) {
+		s.t.Errorf("after %q: a person who watches reads %q, want the answer at its end", s.last, said)
 	}
 	if err != nil || out.Status != Completed || out.Text != faultAnswer {
 		s.t.Fatalf("after %q: the request ended with %+v, %v", s.last, out, err)
@@ -163,7 +173,11 @@ func (s *scene) finish() {
 	s.kept(store)
 	s.runs(store, out)
 	s.told(store, out.SessionID, left)
-	again, err := a.Run(ctx, "", "Do it.", RunOptions{RequestID: faultRequest})
+	said = ""
+	again, err := a.Run(ctx, "", "Do it.", o)
+	if !strings.HasSuffix(said, faultAnswer) {
+		s.t.Errorf("after %q: shown again, a person who watches reads %q", s.last, said)
+	}
 	if err != nil || !again.Replayed || again.Text != faultAnswer || again.RunID != out.RunID {
 		s.t.Errorf("after %q: the request again gave %+v, %v", s.last, again, err)
 	}
