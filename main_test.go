@@ -85,7 +85,9 @@ var arrows = []repocheck.Row{
 	{Package: "db/blob"},
 	{Package: "db/lock"},
 	{Package: "db/scan"},
-	{Package: "db", May: []string{"db/blob", "db/lock", "db/scan"}},
+	{Package: "db/pages"},
+	{Package: "db/salvage", May: []string{"db/pages", "db/scan"}},
+	{Package: "db", May: []string{"db/blob", "db/lock", "db/pages", "db/salvage", "db/scan"}},
 	{Package: "db/storage", May: []string{"db", "db/scan"}},
 
 	{Package: "agent/perm"},

@@ -28,8 +28,8 @@ func filled(t *testing.T) Options {
 	d := open(t, filepath.Join(t.TempDir(), "home"))
 	create1(t, d, "s")
 	write(t, d, func(tx *Tx) error {
-		for i := range 2000 {
-			body := fmt.Sprintf(`{"role":"user","text":"%04d %s"}`, i, strings.Repeat("x", i%400))
+		for i := range int64(2000) {
+			body := sentAs(i + 1)
 			if _, err := tx.AppendMessage(Message{Session: "s", Body: body}); err != nil {
 				return err
 			}
@@ -44,6 +44,23 @@ func filled(t *testing.T) Options {
 	o := optionsOf(d)
 	shut(t, d)
 	return o
+}
+
+// sentAs is the body of a message of filled: every 50th has pages of its own.
+func sentAs(seq int64) string {
+	length := int(seq % 400)
+	if seq%50 == 0 {
+		length = 4000 + 7*int(seq)
+	}
+	return fmt.Sprintf(`{"role":"user","text":"%04d %s"}`, seq, strings.Repeat("x", length))
+}
+
+func sent() map[int64]string {
+	out := map[int64]string{}
+	for seq := range int64(2000) {
+		out[seq+1] = sentAs(seq + 1)
+	}
+	return out
 }
 
 // readable asks a copy of a database, row by row, for all messages it gives.
@@ -198,8 +215,8 @@ func TestDamagedHeader(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := must(Repair(t.Context(), o, repairTime))(t)
-	whole(t, o, nil)
-	if !strings.Contains(says(r, Problem), "nothing can be read") {
+	whole(t, o, sent())
+	if !strings.Contains(says(r, Problem), "2000 rows recovered from single pages") {
 		t.Errorf("told:\n%s", says(r, Problem))
 	}
 	if !bytes.Equal(must(os.ReadFile(asideOf(t, o)))(t), data) {
@@ -355,10 +372,10 @@ func TestRecoveryKeepsWhatIsNotOurs(t *testing.T) {
 	}
 	f.Close()
 	r := must(Repair(t.Context(), o, repairTime))(t)
-	if asideOf(t, o) == "" || !strings.Contains(says(r, Problem), "messages: ") {
+	if asideOf(t, o) == "" || !strings.Contains(says(r, Good), "messages: all 2000") {
 		t.Fatalf("told %+v", r.Findings)
 	}
-	whole(t, o, nil)
+	whole(t, o, sent())
 	pool, conn, err = openRaw(t.Context(), writable(o.Path, commonPragmas))
 	if err != nil {
 		t.Fatal(err)

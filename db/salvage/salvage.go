@@ -1,0 +1,296 @@
+// Package salvage copies what a damaged database still gives into a new one: its
+// schema and its rows as SQLite finds them, piece by piece around what can not be
+// read, and then the rows of pages that nothing leads to any more.
+//
+// It changes nothing of the damaged file. It makes no row up: where a record
+// holds together but for columns that need not be there, these are left empty.
+// Texts of the damaged schema are carried out only if they are one statement that
+// makes a table, an index or a trigger.
+package salvage
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"alisio/db/pages"
+	"alisio/db/scan"
+)
+
+// Options say what to copy where.
+type Options struct {
+	// Conn is a connection to the new database, which is empty. It reads a
+	// damaged schema as far as it goes (writable_schema).
+	Conn *sql.Conn
+	// From is the path of a copy of the damaged database, which SQLite may change.
+	From string
+	// Size is the copy's, in bytes.
+	Size int64
+	// Pages are those of the damaged file, nil if it has none.
+	Pages *pages.File
+	// Schema are the statements of a new database, for what the damaged one lost
+	// of its own.
+	Schema []string
+	// Stray is the session that rows get that have lost theirs.
+	Stray string
+	// Tell takes what became of each table, and what is wrong.
+	Tell func(problem bool, text string)
+}
+
+// Result codes of SQLite (rescode.html).
+const (
+	codeError, codeNoMemory, codeIO, codeCorrupt             = 1, 7, 10, 11
+	codeTooBig, codeConstraint, codeFormat, codeNotADatabase = 18, 19, 24, 26
+)
+
+func resultCode(err error) int {
+	var coded interface{ Code() int }
+	if errors.As(err, &coded) {
+		return coded.Code() & 0xff
+	}
+	return 0
+}
+
+// damage tells errors of the file from those of the machine, such as a full disk.
+func damage(err error) bool {
+	switch resultCode(err) {
+	case codeCorrupt, codeNotADatabase, codeError, codeFormat, codeIO, codeNoMemory, codeTooBig:
+		return true
+	}
+	return false
+}
+
+type salvager struct {
+	Options
+	ctx    context.Context
+	tables []*table
+	// roots are what the schema says of the pages that trees begin with; empty
+	// names are those of no table.
+	roots map[uint32]string
+}
+
+// Copy copies. An error means that the machine failed, not the file.
+func Copy(ctx context.Context, o Options) error {
+	s := &salvager{Options: o, ctx: ctx, roots: map[uint32]string{}}
+	objects, err := s.schema()
+	if err != nil {
+		return err
+	}
+	hurt, err := s.make(objects)
+	if err != nil {
+		return err
+	}
+	if err := s.rows(); err != nil {
+		return err
+	}
+	for _, kind := range []string{"index", "trigger"} {
+		for _, o := range objects {
+			if o.kind == kind && o.plain() {
+				if _, err := s.create(o); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	s.sequence()
+	s.strays()
+	if hurt {
+		// Of an older schema nobody knows now how much is there: all of its steps
+		// are made again.
+		if err := s.exec(`DELETE FROM main.schema_migrations`); err != nil && !damage(err) {
+			return err
+		}
+	}
+	verdict, err := s.texts(`PRAGMA main.integrity_check(1)`)
+	if err != nil || len(verdict) == 0 || verdict[0] != "ok" {
+		return errors.Join(err, fmt.Errorf("the new database is not whole: %v", verdict))
+	}
+	return nil
+}
+
+func (s *salvager) tell(problem bool, format string, args ...any) {
+	s.Tell(problem, fmt.Sprintf(format, args...))
+}
+
+func (s *salvager) exec(text string, args ...any) error {
+	_, err := s.Conn.ExecContext(s.ctx, text, args...)
+	return err
+}
+
+// each gives the rows of a query.
+func (s *salvager) each(text string, row func(*sql.Rows) error, args ...any) error {
+	rows, err := s.Conn.QueryContext(s.ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	for err == nil && rows.Next() {
+		err = row(rows)
+	}
+	return errors.Join(err, rows.Err(), rows.Close())
+}
+
+// texts runs a query of one column.
+func (s *salvager) texts(query string, args ...any) (out []string, err error) {
+	err = s.each(query, func(rows *sql.Rows) error {
+		var v sql.NullString
+		err := rows.Scan(&v)
+		out = append(out, v.String)
+		return err
+	}, args...)
+	return out, err
+}
+
+func (s *salvager) number(text string, args ...any) (int64, bool) {
+	var n sql.NullInt64
+	err := s.Conn.QueryRowContext(s.ctx, text, args...).Scan(&n)
+	return n.Int64, err == nil && n.Valid
+}
+
+// object is a row of sqlite_schema.
+type object struct {
+	kind, name, sql string
+	root            int64
+}
+
+// schema attaches the damaged database as old and returns what can be read of
+// its schema: by SQLite, and of pages that it does not find.
+func (s *salvager) schema() (all []object, err error) {
+	err = s.exec(`ATTACH ? AS old`, s.From)
+	if err == nil {
+		err = s.each(`SELECT type, name, rootpage, sql FROM old.sqlite_master`, func(rows *sql.Rows) error {
+			var kind, name, text sql.NullString
+			var root sql.NullInt64
+			// A root that is no number makes a broken row, not a broken schema.
+			if rows.Scan(&kind, &name, &root, &text) == nil {
+				all = append(all, object{kind.String, name.String, text.String, root.Int64})
+			}
+			return nil
+		})
+	}
+	if err != nil && !damage(err) {
+		return nil, err
+	}
+	for _, o := range s.schemaPages() {
+		if !slices.ContainsFunc(all, func(have object) bool { return have.name == o.name }) {
+			all = append(all, o)
+		}
+	}
+	for _, o := range all {
+		if o.root > 0 && o.root <= 1<<32-1 {
+			s.roots[uint32(o.root)] = ""
+			if o.kind == "table" {
+				s.roots[uint32(o.root)] = o.name
+			}
+		}
+	}
+	if err != nil && len(all) == 0 {
+		s.tell(true, "nothing can be read of the schema: %v", err)
+	}
+	return all, nil
+}
+
+// plain reports whether an object is made by its own text: SQLite's own tables
+// and automatic indexes are not, and search indexes are filled anew by others.
+func (o object) plain() bool {
+	sc := scan.Scanner{Text: o.sql}
+	words := sc.Statement()
+	if scan.At(words, 0) != "CREATE" || strings.HasPrefix(strings.ToLower(o.name), "sqlite_") {
+		return false
+	}
+	switch o.kind {
+	case "table":
+		return scan.At(words, 1) == "TABLE" && sc.Statement() == nil
+	case "index":
+		return (scan.At(words, 1) == "INDEX" || scan.At(words, 2) == "INDEX") && sc.Statement() == nil
+	}
+	return o.kind == "trigger" && scan.At(words, 1) == "TRIGGER"
+}
+
+// make makes the tables, and this program's own where the schema has lost some.
+// It reports whether these now stand beside older ones.
+func (s *salvager) make(objects []object) (hurt bool, err error) {
+	made := 0
+	for _, o := range objects {
+		if o.kind != "table" || !o.plain() {
+			continue
+		}
+		ok, err := s.create(o)
+		if err != nil {
+			return false, err
+		}
+		if ok {
+			made++
+		} else {
+			hurt = true
+		}
+	}
+	n, _ := s.number(`SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name IN ('sessions', 'messages')`)
+	if hurt = hurt || n < 2; hurt {
+		for _, text := range s.Schema {
+			if err := s.exec(text); err != nil && !damage(err) {
+				return false, err
+			}
+		}
+	}
+	return hurt && made > 0, nil
+}
+
+// create makes an object, unless there is one of that name.
+func (s *salvager) create(o object) (ok bool, err error) {
+	if n, _ := s.number(`SELECT count(*) FROM main.sqlite_master WHERE name = ?`, o.name); n > 0 {
+		return true, nil
+	}
+	err = s.exec(o.sql)
+	if err == nil {
+		return true, nil
+	}
+	if !damage(err) && resultCode(err) != codeConstraint {
+		return false, err
+	}
+	s.tell(true, "%s %s can not be made again: %v", o.kind, o.name, err)
+	return false, nil
+}
+
+// rows copies all tables' rows, first what SQLite finds.
+func (s *salvager) rows() error {
+	names, err := s.texts(`SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid`)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		t := &table{s: s, name: name}
+		s.tables = append(s.tables, t)
+		if err := errors.Join(t.look(), t.copy()); err != nil {
+			return err
+		}
+	}
+	if err := s.lostPages(); err != nil {
+		return err
+	}
+	for _, t := range s.tables {
+		t.report()
+	}
+	return nil
+}
+
+// sequence keeps numbers of lost rows from being given again.
+func (s *salvager) sequence() {
+	_ = s.exec(`UPDATE main.sqlite_sequence SET seq = max(seq, (SELECT o.seq FROM old.sqlite_sequence o WHERE o.name = sqlite_sequence.name))
+		WHERE name IN (SELECT name FROM old.sqlite_sequence)`)
+	_ = s.exec(`INSERT INTO main.sqlite_sequence (name, seq) SELECT name, seq FROM old.sqlite_sequence o
+		WHERE NOT EXISTS (SELECT 1 FROM main.sqlite_sequence m WHERE m.name = o.name)`)
+}
+
+// strays gives rows that have lost their session that of their run, or else one
+// that is not theirs: in none they would not be found. An older schema has no
+// run to ask.
+func (s *salvager) strays() {
+	for _, t := range []string{"messages", "events", "tool_calls"} {
+		_ = s.exec(`UPDATE main.` + t + ` SET session = (SELECT r.session FROM main.runs r WHERE r.id = run_id) WHERE session IS NULL`)
+		_ = s.exec(`UPDATE main.`+t+` SET session = ? WHERE session IS NULL OR session = ''`, s.Stray)
+		_ = s.exec(`UPDATE main.` + t + ` SET session = CAST(session AS TEXT) WHERE typeof(session) = 'blob'`)
+	}
+}
