@@ -138,7 +138,7 @@ func (b *bench) task(words ...string) []string {
 // hundred times as many, of which the last are active.
 func (b *bench) long(ctx context.Context) error {
 	const id = "00000000-0000-4000-8000-000000000001"
-	var rows []*row
+	var rows, lists []*row
 	for _, count := range []int{1_000, 10_000, 100_000} {
 		state := filepath.Join(b.dir, fmt.Sprintf("long-%d", count))
 		file := state + ".jsonl"
@@ -155,11 +155,12 @@ func (b *bench) long(ctx context.Context) error {
 		}
 		fmt.Fprintf(b.out, "imported %d messages in %v; the database has %.1f MB\n", count, time.Since(start).Round(time.Millisecond), float64(size)/1e6)
 		rows = append(rows, &row{name: fmt.Sprintf("resume of %d messages", count), bin: b.alisio, state: state, args: b.task("resume", id, "go on")})
+		lists = append(lists, &row{name: fmt.Sprintf("sessions list, %d messages", count), bin: b.alisio, state: state, args: []string{"sessions", "list"}})
 	}
-	if err := b.measure(ctx, rows); err != nil {
+	if err := b.measure(ctx, slices.Concat(rows, lists)); err != nil {
 		return err
 	}
-	b.report(rows)
+	b.report(slices.Concat(rows, lists))
 	base := rows[0]
 	for _, r := range rows {
 		fmt.Fprintf(b.out, "%s: first request after %.1f ms (%.1f … %.1f), × the shortest %.2f; whole × the shortest %.2f\n", r.name,

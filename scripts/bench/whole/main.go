@@ -98,7 +98,7 @@ func run(ctx context.Context, n int, out io.Writer) error {
 func (r *row) measure(ctx context.Context, dir string, counts bool) error {
 	cmd := exec.CommandContext(ctx, r.argv[0], r.argv[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "HOME="+dir, "ALISIO_CONFIG_HOME="+dir)
+	cmd.Env = append(os.Environ(), "HOME="+dir, "ALISIO_CONFIG_HOME="+dir, "ALISIO_STATE_HOME="+filepath.Join(dir, "state"))
 	start := time.Now()
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w", r.name, err)
