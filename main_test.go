@@ -87,7 +87,7 @@ var arrows = []repocheck.Row{
 	{Package: "db/scan"},
 	{Package: "db/pages"},
 	{Package: "db/salvage", May: []string{"db/pages", "db/scan"}},
-	{Package: "db", May: []string{"db/blob", "db/lock", "db/pages", "db/salvage", "db/scan"}},
+	{Package: "db", May: []string{"db/blob", "db/lock", "db/pages", "db/salvage"}},
 	{Package: "db/storage", May: []string{"db", "db/scan"}},
 
 	{Package: "agent/perm"},
