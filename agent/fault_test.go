@@ -26,7 +26,7 @@ import (
 //	           ─► completed; no call ran twice; calls and results pair
 func TestAKillAtEveryStepLosesAndRepeatsNothing(t *testing.T) {
 	steps := countSteps(t)
-	for n := int64(1); n <= steps; n++ {
+	for n := int64(1); n <= steps; n += faultStride {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
 			s := &scene{t: t, dir: faultDirs(t)}
@@ -43,7 +43,7 @@ func TestAKillAtEveryStepLosesAndRepeatsNothing(t *testing.T) {
 func TestAKillOfTheRecoveryLosesAndRepeatsNothing(t *testing.T) {
 	const recovery = 14
 	for _, first := range recoverable(t) {
-		for n := int64(1); n <= recovery; n++ {
+		for n := int64(1); n <= recovery; n += faultStride {
 			t.Run(fmt.Sprintf("%d then %d", first, n), func(t *testing.T) {
 				t.Parallel()
 				s := &scene{t: t, dir: faultDirs(t)}
