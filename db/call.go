@@ -82,3 +82,18 @@ func (r reads) PendingCalls(ctx context.Context, session string) ([]Call, error)
 	return list(ctx, r.src, hot, `SELECT session, call_id, status, result, run_id, name, effect, started_at, ended_at
 		FROM tool_calls WHERE session = ? AND status = 'pending' ORDER BY rowid`, scanCall, session)
 }
+
+// PendingEffects returns, for each session with calls of which no end is known,
+// their effects.
+func (r reads) PendingEffects(ctx context.Context) (map[string][]string, error) {
+	all, err := list(ctx, r.src, cold, `SELECT session, effect FROM tool_calls WHERE status = 'pending'`, func(rows *sql.Rows) ([2]string, error) {
+		var session, effect text
+		err := rows.Scan(&session, &effect)
+		return [2]string{string(session), string(effect)}, err
+	})
+	effects := make(map[string][]string)
+	for _, p := range all {
+		effects[p[0]] = append(effects[p[0]], p[1])
+	}
+	return effects, err
+}

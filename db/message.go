@@ -29,7 +29,8 @@ func scanMessage(rows *sql.Rows) (Message, error) {
 		Compacted: compacted != 0, CopyOf: int64(copyOf)}, err
 }
 
-// AppendMessage adds a message to the end of its session, which changes by it.
+// AppendMessage adds a message to the end of its session, whose last change moves
+// on as by an event.
 // ErrNotFound if there is no such session. The message's own Seq is ignored.
 func (t *Tx) AppendMessage(m Message) (seq int64, err error) {
 	f := Fact{Kind: FactMessage, Session: m.Session}
@@ -38,7 +39,7 @@ func (t *Tx) AppendMessage(m Message) (seq int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := t.record(f, `UPDATE sessions SET updated_at = ? WHERE id = ?`, time.Now().UnixMilli(), m.Session); err != nil {
+	if err := t.touch(f, time.Now().UnixMilli()); err != nil {
 		return 0, err
 	}
 	if seq, err = res.LastInsertId(); err != nil {

@@ -94,7 +94,7 @@ func (r reads) Run(ctx context.Context, id string) (Run, error) {
 }
 
 // RunByRequest returns the run of a request id in a session or, if that is
-// empty, the newest in all sessions of a workspace; or ErrNotFound.
+// empty, the first in all sessions of a workspace; or ErrNotFound.
 func (r reads) RunByRequest(ctx context.Context, session, workspace, requestID string) (Run, error) {
 	if session != "" {
 		return one(ctx, r.src, hot, `SELECT `+runColumns+` FROM runs r WHERE r.session = ? AND r.request_id = ?`, scanRun, session, requestID)
@@ -102,7 +102,7 @@ func (r reads) RunByRequest(ctx context.Context, session, workspace, requestID s
 	// CROSS JOIN keeps the order: few runs have the request, a workspace may
 	// have thousands of sessions.
 	return one(ctx, r.src, hot, `SELECT `+runColumns+` FROM runs r CROSS JOIN sessions s ON s.id = r.session
-		WHERE r.request_id = ? AND s.workspace = ? ORDER BY r.created_at DESC, r.id LIMIT 1`, scanRun, requestID, workspace)
+		WHERE r.request_id = ? AND s.workspace = ? ORDER BY r.created_at, r.rowid LIMIT 1`, scanRun, requestID, workspace)
 }
 
 // Runs returns up to limit runs of a session, the newest first.

@@ -79,7 +79,8 @@ func TestFixturesComeThroughAnExport(t *testing.T) {
 					}
 				}
 				again, err := other.Summary(ctx, sum.ID)
-				if err != nil || again != sum {
+				sum.Messages = again.Messages // which a list does not count
+				if err != nil || again != sum || again.Messages < len(want) {
 					t.Errorf("got %+v, %v\nwant %+v", again, err, sum)
 				}
 			}

@@ -35,7 +35,7 @@ type Query struct {
 // Summary is what a list shows of a session.
 type Summary struct {
 	Session
-	// Messages counts all that are kept.
+	// Messages counts all that are kept; lists do not count.
 	Messages int
 	// Uncertain: it is not known of some call whether it took effect.
 	Uncertain bool
@@ -67,41 +67,47 @@ func (s *SQLite) List(ctx context.Context, q Query) ([]Summary, error) {
 	if err != nil {
 		return nil, mapped("list sessions", err)
 	}
+	pending, err := s.db.PendingEffects(ctx)
+	if err != nil {
+		return nil, mapped("list sessions", err)
+	}
 	list := make([]Summary, len(rows))
 	for i, r := range rows {
-		if list[i], err = s.summary(ctx, r); err != nil {
+		if list[i], err = s.summary(ctx, r, pending); err != nil {
 			return nil, mapped("list sessions", err)
 		}
 	}
 	return list, nil
 }
 
-// Summary returns what a list shows of one session.
+// Summary returns what a list shows of one session, with its messages counted.
 func (s *SQLite) Summary(ctx context.Context, id string) (Summary, error) {
+	act := "session " + id
 	row, err := s.db.Session(ctx, id)
 	if err != nil {
-		return Summary{}, mapped("session "+id, err)
+		return Summary{}, mapped(act, err)
 	}
-	sum, err := s.summary(ctx, row)
-	return sum, mapped("session "+id, err)
+	pending, err := s.db.PendingEffects(ctx)
+	if err != nil {
+		return Summary{}, mapped(act, err)
+	}
+	sum, err := s.summary(ctx, row, pending)
+	if err != nil {
+		return sum, mapped(act, err)
+	}
+	sum.Messages, err = s.db.CountMessages(ctx, id)
+	return sum, mapped(act, err)
 }
 
-// summary costs a few look-ups by index for a row, however long the session is.
-func (s *SQLite) summary(ctx context.Context, r db.Session) (Summary, error) {
+// summary costs one look-up by index for a row, however long the session is. A
+// call under way in a living process is not uncertain.
+func (s *SQLite) summary(ctx context.Context, r db.Session, pending map[string][]string) (Summary, error) {
 	sum := Summary{Session: fromRow(r), BusyPID: busyPID(r)}
-	pending, err := s.db.PendingCalls(ctx, r.ID)
-	if err != nil {
-		return sum, err
-	}
-	sum.Uncertain = slices.ContainsFunc(pending, func(c db.Call) bool { return lasting(plug.Effect(c.Effect)) })
+	sum.Uncertain = sum.BusyPID == 0 && slices.ContainsFunc(pending[r.ID], func(e string) bool { return lasting(plug.Effect(e)) })
 	runs, err := s.db.Runs(ctx, r.ID, 1)
-	if err != nil {
-		return sum, err
-	}
-	if len(runs) > 0 {
+	if err == nil && len(runs) > 0 {
 		sum.LastRun = RunStatus(runs[0].Status)
 	}
-	sum.Messages, err = s.db.CountMessages(ctx, r.ID)
 	return sum, err
 }
 

@@ -317,7 +317,7 @@ func TestLookingOnlyChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer look.Close()
-	if list, err := look.List(ctx, Query{Limit: 1}); err != nil || len(list) != 1 || list[0].Messages != 1 {
+	if list, err := look.List(ctx, Query{Limit: 1}); err != nil || len(list) != 1 || list[0].ID != "a" {
 		t.Errorf("list: got %+v, %v", list, err)
 	}
 	var out strings.Builder

@@ -209,7 +209,7 @@ type entry struct {
 	Updated   string `json:"updatedAt,omitempty"`
 	Pinned    bool   `json:"pinned,omitempty"`
 	Archived  string `json:"archivedAt,omitempty"`
-	Messages  int    `json:"messages"`
+	Messages  int    `json:"messages,omitempty"`
 	LastRun   string `json:"lastRun,omitempty"`
 	BusyPID   int    `json:"busyPid,omitempty"`
 	Uncertain bool   `json:"uncertain,omitempty"`
