@@ -33,6 +33,9 @@ func listed(t *testing.T, w *world) []string {
 	}
 	var ids []string
 	for _, h := range list {
+		if strings.ContainsRune(h.ID, '\uFFFD') {
+			continue // its id was hit, and can not be typed
+		}
 		c, err := w.show(ctx, h.ID)
 		if err == nil {
 			err = c.pairs(true)
