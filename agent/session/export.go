@@ -27,6 +27,7 @@ const (
 	lineCall    = "call"
 	lineEvent   = "event"
 	lineBlob    = "blob"
+	lineEnd     = "end"
 )
 
 const (
@@ -37,9 +38,11 @@ const (
 )
 
 // Export writes a session as lines of JSON, each ended by one line feed: the
-// head, then runs, messages, calls, events and blobs. It is complete but for what
-// belongs to this machine, which is who works in the session, and to the store:
-// numbers are those within the session. Children are sessions of their own.
+// head, then runs, messages, calls, events and blobs, and the end, which tells how
+// many lines stand before it: what was cut off anywhere can not pass for whole. It
+// is complete but for what belongs to this machine, which is who works in the
+// session, and to the store: numbers are those within the session. Children are
+// sessions of their own.
 //
 // Stored JSON is written byte for byte as "body", "result" or, where that would
 // not be one line of valid text, as base64 in "bodyBase64" or "resultBase64".
@@ -50,7 +53,7 @@ func (s *SQLite) Export(ctx context.Context, id string, w io.Writer) error {
 	}
 	x := exporter{s: s, id: id, w: bufio.NewWriterSize(w, 64<<10)}
 	x.head(head)
-	for _, part := range []func(context.Context) error{x.runs, x.messages, x.calls, x.events, x.blobs} {
+	for _, part := range []func(context.Context) error{x.runs, x.messages, x.calls, x.events, x.blobs, x.end} {
 		if err := part(ctx); err != nil {
 			return mapped("export session "+id, err)
 		}
@@ -63,8 +66,9 @@ type exporter struct {
 	s  *SQLite
 	id string
 	w  *bufio.Writer
-	// b is the line at work.
-	b []byte
+	// b is the line at work; lines counts those that are done.
+	b     []byte
+	lines int64
 	// seqs are the store's numbers of the messages; the index is the message's
 	// number in the session, less one.
 	seqs []int64
@@ -136,8 +140,17 @@ func (x *exporter) key(key string) {
 // close ends a line. An error of the writer stays until Flush.
 func (x *exporter) close() error {
 	x.b = append(x.b, '}', '\n')
+	x.lines++
 	_, err := x.w.Write(x.b)
 	return err
+}
+
+// end writes the last line.
+func (x *exporter) end(context.Context) error {
+	n := x.lines
+	x.open(lineEnd)
+	x.number("lines", n)
+	return x.close()
 }
 
 // head writes the session's row, but for its owner: a process of this machine.

@@ -42,6 +42,12 @@ func checkLines(t *testing.T, export []byte) {
 	}
 }
 
+// whole adds the end to lines of an export.
+func whole(lines string) string {
+	lines = strings.TrimSuffix(lines, "\n") + "\n"
+	return lines + fmt.Sprintf(`{"type":"end","lines":%d}`, strings.Count(lines, "\n")) + "\n"
+}
+
 // roundTrip imports an export into an empty store and exports it again.
 func roundTrip(t *testing.T, export []byte) *SQLite {
 	t.Helper()
@@ -145,7 +151,7 @@ func everything(t *testing.T) *SQLite {
 func TestEveryColumnComesThroughAnExport(t *testing.T) {
 	export := exported(t, everything(t), "a")
 	other := roundTrip(t, export)
-	for _, kind := range []string{lineSession, lineRun, lineMessage, lineCall, lineEvent, lineBlob} {
+	for _, kind := range []string{lineSession, lineRun, lineMessage, lineCall, lineEvent, lineBlob, lineEnd} {
 		for _, field := range lineFields(kind) {
 			if want := `"` + field + `":`; !bytes.Contains(export, []byte(want)) && field != "width" && field != "height" {
 				t.Errorf("no line shows the field %q of %q", field, kind)
@@ -170,13 +176,13 @@ func TestC114ExportSplitsAtLineFeedsAlone(t *testing.T) {
 	const text = "a\u2028b\u0085c"
 	s.Append(ctx, "a", "", user(text))
 	export := exported(t, s, "a")
-	if n := bytes.Count(export, []byte("\n")); n != 2 {
-		t.Errorf("got %d lines, want 2:\n%s", n, export)
+	if n := bytes.Count(export, []byte("\n")); n != 3 {
+		t.Errorf("got %d lines, want 3:\n%s", n, export)
 	}
 	roundTrip(t, export)
 	// A program that escapes nothing writes the characters as they are.
-	raw := []byte(`{"type":"session","schemaVersion":1,"id":"b"}` + "\n" + `{"type":"message","n":1,"body":{"role":"user","text":"` + text + `"}}`)
-	if _, err := s.Import(ctx, bytes.NewReader(raw)); err != nil {
+	raw := whole(`{"type":"session","schemaVersion":1,"id":"b"}` + "\n" + `{"type":"message","n":1,"body":{"role":"user","text":"` + text + `"}}`)
+	if _, err := s.Import(ctx, strings.NewReader(raw)); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.Messages(ctx, "b"); err != nil || len(got) != 1 || got[0].Text != text {
@@ -191,12 +197,12 @@ func TestImportRefusesWhatItDoesNotKnow(t *testing.T) {
 		return fmt.Sprintf(`{"type":"blob","hash":%q,"mime":"text/plain","piece":%d,"pieces":%d,"data":%q}`, hash, piece, pieces, base64.StdEncoding.EncodeToString([]byte(data))) + "\n"
 	}
 	tests := []struct{ name, text, want string }{
-		{"empty", "", "nothing in it"},
-		{"no head", `{"type":"message","n":1,"body":{}}`, "line 1: an export begins"},
+		{"no head", `{"type":"message","n":1,"body":{}}`, "not an exported session"},
+		{"a text", "# A talk\n\nwith words\n", "not an exported session"},
 		{"no JSON", head + "x\n", "line 2: "},
 		{"empty line", head + "\n", "line 2: "},
 		{"two values", head + `{"type":"event","event":"x"} {}`, "line 2: "},
-		{"two heads", head + head, "line 2: an export begins"},
+		{"two heads", head + head, "line 2: an export has one line"},
 		{"newer", `{"type":"session","schemaVersion":2,"id":"a","new":1}`, "line 1: schema version 2: a newer Alisio"},
 		{"no version", `{"type":"session","id":"a"}`, "line 1: no schema version"},
 		{"no id", `{"type":"session","schemaVersion":1}`, "line 1: an id has"},
@@ -227,7 +233,7 @@ func TestImportRefusesWhatItDoesNotKnow(t *testing.T) {
 	s := openAt(t, t.TempDir(), nil)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := s.Import(ctx, strings.NewReader(tt.text))
+			_, err := s.Import(ctx, strings.NewReader(whole(tt.text)))
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -238,6 +244,42 @@ func TestImportRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 	if _, err := s.Import(ctx, io.MultiReader(strings.NewReader(head+`{"type":"event","event":"`), endless{})); err == nil || !strings.Contains(err.Error(), "line 2 is longer than 64 MiB") {
 		t.Errorf("endless line: got %v", err)
+	}
+}
+
+// An export that lost its end anywhere, at a line or in one, is not taken in, and
+// neither is one that lost or gained lines inside.
+func TestImportRefusesWhatIsNotWhole(t *testing.T) {
+	ctx := context.Background()
+	export := exported(t, everything(t), "a")
+	s := openAt(t, t.TempDir(), nil)
+	lines := bytes.SplitAfter(export, []byte("\n"))
+	lines = lines[:len(lines)-1]
+	refuse := func(name string, text []byte, want string) {
+		t.Helper()
+		if _, err := s.Import(ctx, bytes.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", name, err, want)
+		}
+		if _, err := s.Session(ctx, "a"); !errors.Is(err, ErrNotFound) {
+			t.Fatalf("%s: a session is left behind: %v", name, err)
+		}
+	}
+	for n := 1; n < len(lines); n++ {
+		refuse(fmt.Sprintf("the first %d lines", n), bytes.Join(lines[:n], nil), "cut off: ")
+	}
+	head, last := lines[0], lines[len(lines)-1]
+	refuse("half a head", head[:len(head)/2], "line 1: cut off: its last line is missing (")
+	refuse("half an end", export[:len(export)-3], fmt.Sprintf("line %d: cut off: its last line is missing (", len(lines)))
+	refuse("nothing", nil, "not an exported session: there is nothing in it")
+	refuse("a line less", bytes.Join([][]byte{head, last}, nil), "lines before the end: found 1, due ")
+	refuse("two ends", bytes.Join([][]byte{export, last}, nil), "nothing may stand behind")
+	refuse("a line behind", append(export[:len(export):len(export)], '\n'), "nothing may stand behind")
+	if got, err := s.Import(ctx, bytes.NewReader(export)); err != nil || got.ID != "a" || got.Messages == 0 || got.Events == 0 {
+		t.Errorf("the whole: got %+v, %v", got, err)
+	}
+	_, err := s.Import(ctx, bytes.NewReader(export))
+	if err == nil || err.Error() != "session a exists already" {
+		t.Errorf("a second time: got %v", err)
 	}
 }
 
@@ -264,6 +306,7 @@ func manyMessages(n, size int) io.Reader {
 				out.Reset()
 			}
 		}
+		fmt.Fprintf(w, `{"type":"end","lines":%d}`, n+1)
 		w.Close()
 	}()
 	return r
@@ -367,7 +410,7 @@ func TestMarkdownIsReadableAndHarmless(t *testing.T) {
 	must(t, s.Markdown(ctx, "a", &out))
 	got := out.String()
 	want := "# A]0;title\n\n- session: a\n- workspace: /w\n- model: m\n- begun: 2023-11-14 22:13 UTC\n" +
-		"\n## You\n\nlook\nhere\uFFFD\uFFFD31m\n\n[image/png, 12 kB]\n" +
+		"\n## You\n\nlook\nhere\uFFFD\uFFFD31m\n\n[image/png, 11 kB]\n" +
 		"\n## Assistant\n\nI do.\n\nCall of shell # x:\n\n`````\n{\"command\":\"echo ```` \"}\n`````\n" +
 		"\n## Result\n\n```\n" + strings.Repeat("é", 2000) + "\n```\n\n*5 more characters are left out.*\n\n*A part of type chart is left out.*\n\n*The call failed.*\n" +
 		"\n## Assistant\n\ncut\n\n*The answer was cut at the output limit.*\n" +
@@ -375,6 +418,14 @@ func TestMarkdownIsReadableAndHarmless(t *testing.T) {
 		"\n*A message that can not be read is left out: decode message: unknown role \"user\\x1b[2J\".*\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1 kB", 1499: "1 kB", 999_499: "999 kB", 999_500: "1.0 MB", 1_250_000: "1.2 MB"} {
+		if got := size(n); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
+		}
 	}
 }
 
@@ -423,7 +474,7 @@ func FuzzImportLine(f *testing.F) {
 			return
 		}
 		head := `{"type":"session","schemaVersion":1,"id":"a"}` + "\n"
-		got, err := s.Import(ctx, io.MultiReader(strings.NewReader(head), bytes.NewReader(raw)))
+		got, err := s.Import(ctx, strings.NewReader(whole(head+string(raw))))
 		if err != nil {
 			return
 		}

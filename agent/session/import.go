@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"alisio/db"
-	"alisio/llm"
 )
 
 const (
@@ -27,110 +26,67 @@ const (
 	maxID   = 200
 )
 
-// line is any line of an export. Which fields may stand in it depends on Type.
-type line struct {
-	Type          string `json:"type"`
-	SchemaVersion int    `json:"schemaVersion"`
+var (
+	// ErrNoExport tells that a file is none that Export wrote.
+	ErrNoExport = errors.New("not an exported session")
+	errCutOff   = errors.New("cut off: its last line is missing")
+)
 
-	ID            string `json:"id"`
-	Workspace     string `json:"workspace"`
-	Provider      string `json:"provider"`
-	Model         string `json:"model"`
-	Title         string `json:"title"`
-	Parent        string `json:"parent"`
-	Depth         int    `json:"depth"`
-	Agent         string `json:"agent"`
-	Status        string `json:"status"`
-	Usage         string `json:"usage"`
-	CreatedAt     int64  `json:"createdAt"`
-	RunID         string `json:"runId"`
-	CorrelationID string `json:"correlationId"`
-
-	headFields
-	runFields
-	itemFields
-	blobFields
+// Imported is a session that was taken in, and how much came with it.
+type Imported struct {
+	Session
+	Messages int
+	Events   int
 }
 
-// headFields are those of the session's line alone.
-type headFields struct {
-	Options    string `json:"options"`
-	UpdatedAt  int64  `json:"updatedAt"`
-	Pinned     bool   `json:"pinned"`
-	ArchivedAt int64  `json:"archivedAt"`
-}
+// takenError is ErrExists with the id that is taken.
+type takenError struct{ id string }
 
-// runFields are those of runs; calls have the times too.
-type runFields struct {
-	RequestID string `json:"requestId"`
-	StartedAt int64  `json:"startedAt"`
-	EndedAt   int64  `json:"endedAt"`
-	Error     string `json:"error"`
-}
-
-// itemFields are those of messages, calls and events.
-type itemFields struct {
-	N            int64           `json:"n"`
-	Compacted    bool            `json:"compacted"`
-	CopyOf       int64           `json:"copyOf"`
-	Body         json.RawMessage `json:"body"`
-	BodyBase64   []byte          `json:"bodyBase64"`
-	Name         string          `json:"name"`
-	Effect       string          `json:"effect"`
-	Result       json.RawMessage `json:"result"`
-	ResultBase64 []byte          `json:"resultBase64"`
-	Event        string          `json:"event"`
-	Seq          int64           `json:"seq"`
-}
-
-// blobFields are those of a piece of a blob.
-type blobFields struct {
-	Hash   string `json:"hash"`
-	MIME   string `json:"mime"`
-	Width  int    `json:"width"`
-	Height int    `json:"height"`
-	Piece  int    `json:"piece"`
-	Pieces int    `json:"pieces"`
-	Data   []byte `json:"data"`
-}
+func (e takenError) Error() string        { return fmt.Sprintf("session %s exists already", e.id) }
+func (e takenError) Is(target error) bool { return target == ErrExists }
 
 // Import stores an exported session, all or nothing; ErrExists if its id is
-// taken. What it reads is foreign: every line is bounded and checked before any
-// row is written. A run that was going on where the export was made is nobody's
-// here.
-func (s *SQLite) Import(ctx context.Context, r io.Reader) (Session, error) {
-	head, err := s.importFrom(ctx, r)
-	if err != nil {
-		return Session{}, mapped("import session", err)
+// taken, ErrNoExport for a file of another kind. What it reads is foreign: every
+// line is bounded and checked before any row is written. A run that was going on
+// where the export was made is nobody's here.
+func (s *SQLite) Import(ctx context.Context, r io.Reader) (Imported, error) {
+	c := checker{s: s}
+	err := s.importFrom(ctx, &c, r)
+	var taken takenError
+	switch {
+	case errors.As(err, &taken):
+		return Imported{}, taken // says it all, wherever it was seen
+	case errors.Is(err, ErrNoExport):
+		return Imported{}, err
+	case err != nil:
+		return Imported{}, mapped("import session", err)
 	}
-	return fromRow(head), nil
+	return Imported{Session: fromRow(c.head), Messages: int(c.messages), Events: int(c.events)}, nil
 }
 
 // importFrom checks the whole export before it writes a row.
-func (s *SQLite) importFrom(ctx context.Context, r io.Reader) (db.Session, error) {
+func (s *SQLite) importFrom(ctx context.Context, c *checker, r io.Reader) error {
 	// The lines wait in a file, so that the database is not held while a slow
 	// sender writes them, and so that the transaction can begin again.
 	wait, err := os.CreateTemp("", "alisio-import-*")
 	if err != nil {
-		return db.Session{}, err
+		return err
 	}
 	defer os.Remove(wait.Name())
 	defer wait.Close()
-	c := checker{s: s}
 	out := bufio.NewWriterSize(wait, 64<<10)
 	if err := c.all(ctx, r, out); err != nil {
-		return db.Session{}, err
+		return err
 	}
 	if err := out.Flush(); err != nil {
-		return db.Session{}, err
+		return err
 	}
-	err = s.db.Write(ctx, db.Normal, func(tx *db.Tx) error {
+	return s.db.Write(ctx, db.Normal, func(tx *db.Tx) error {
 		if _, err := wait.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
 		return c.write(ctx, tx, wait)
 	})
-	return c.head, err
 }
 
 // eachLine calls do for each line of r, numbered from 1. Lines end at line feeds
@@ -168,8 +124,11 @@ type checker struct {
 	s    *SQLite
 	head db.Session
 	// order is the place of the last line's type among all.
-	order int
-	count int64 // messages so far
+	order    int
+	messages int64 // so far, as the other two
+	events   int64
+	lines    int64
+	ended    bool
 	// blob is the one of which pieces are still to come.
 	blob   blobFields
 	bytes  []byte
@@ -180,98 +139,54 @@ type checker struct {
 // time is in memory beside the one that is gathered.
 func (c *checker) all(ctx context.Context, r io.Reader, out io.Writer) error {
 	err := eachLine(r, func(n int, raw []byte) error {
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return context.Cause(ctx)
+		case n == 1 && !isHead(raw):
+			return ErrNoExport
+		case c.ended:
+			return errors.New("nothing may stand behind the line of type \"end\"")
 		}
 		l, err := parseLine(raw)
-		if err != nil {
+		switch {
+		case err != nil && raw[len(raw)-1] != '\n':
+			return fmt.Errorf("%w (%w)", errCutOff, err)
+		case err != nil:
 			return err
+		case n > 1 && l.Type == lineSession:
+			return errors.New("an export has one line of type \"session\", its first")
 		}
-		if (n == 1) != (l.Type == lineSession) {
-			return errors.New("an export begins with its one line of type \"session\"")
-		}
-		if err := c.check(ctx, l); err != nil || l.Type == lineBlob {
+		if err := c.check(ctx, l); err != nil || l.Type == lineBlob || l.Type == lineEnd {
 			return err
 		}
 		_, err = out.Write(raw)
 		return err
 	})
 	switch {
+	case errors.Is(err, ErrNoExport):
+		return ErrNoExport
 	case err != nil:
 		return err
 	case c.head.ID == "":
-		return errors.New("there is nothing in it")
+		return fmt.Errorf("%w: there is nothing in it", ErrNoExport)
 	case c.blob.Hash != "":
-		return fmt.Errorf("the end of blob %s is missing", c.blob.Hash)
-	}
-	return nil
-}
-
-// parseLine reads one line strictly, but says of a newer format that it is one.
-func parseLine(raw []byte) (line, error) {
-	var l line
-	if !utf8.Valid(raw) {
-		return l, errors.New("the text is no valid UTF-8")
-	}
-	err := llm.DecodeStrict(raw, &l)
-	var version struct {
-		SchemaVersion int `json:"schemaVersion"`
-	}
-	if err != nil && json.Unmarshal(raw, &version) == nil {
-		l.SchemaVersion = version.SchemaVersion
-	}
-	if l.SchemaVersion > ExportVersion {
-		return l, fmt.Errorf("schema version %d: a newer Alisio wrote this export; this one reads up to version %d", l.SchemaVersion, ExportVersion)
-	}
-	if err == nil {
-		err = strayField(raw, l.Type)
-	}
-	return l, err
-}
-
-// strayField finds a field that has no place in its line.
-func strayField(raw []byte, kind string) error {
-	fields := lineFields(kind)
-	if fields == nil {
-		return fmt.Errorf("unknown type of line %.40q", kind)
-	}
-	object, _ := valueAt(raw, 0)
-	for key := range fieldsOf(object) {
-		if key != "type" && !slices.Contains(fields, key) {
-			return fmt.Errorf("unknown field %.40q in a line of type %q", key, kind)
-		}
-	}
-	return nil
-}
-
-// lineFields lists the fields of a type of line; nil if it is none. Keys are
-// compared exactly, which encoding/json does not do.
-func lineFields(kind string) []string {
-	switch kind {
-	case lineSession:
-		return []string{"schemaVersion", "id", "workspace", "provider", "model", "title", "parent", "depth", "agent", "status",
-			"usage", "options", "createdAt", "updatedAt", "pinned", "archivedAt"}
-	case lineRun:
-		return []string{"id", "status", "requestId", "correlationId", "model", "createdAt", "startedAt", "endedAt", "error", "usage"}
-	case lineMessage:
-		return []string{"n", "runId", "compacted", "copyOf", "body", "bodyBase64"}
-	case lineCall:
-		return []string{"id", "status", "runId", "name", "effect", "startedAt", "endedAt", "result", "resultBase64"}
-	case lineEvent:
-		return []string{"event", "runId", "seq", "createdAt", "correlationId", "body", "bodyBase64"}
-	case lineBlob:
-		return []string{"hash", "mime", "width", "height", "piece", "pieces", "data"}
+		return fmt.Errorf("cut off: the end of blob %s is missing", c.blob.Hash)
+	case !c.ended:
+		return errCutOff
 	}
 	return nil
 }
 
 // check accepts a line, or says what is wrong with it.
 func (c *checker) check(ctx context.Context, l line) error {
-	place := slices.Index([]string{lineSession, lineRun, lineMessage, lineCall, lineEvent, lineBlob}, l.Type)
+	place := slices.Index([]string{lineSession, lineRun, lineMessage, lineCall, lineEvent, lineBlob, lineEnd}, l.Type)
 	if place < c.order {
 		return fmt.Errorf("a line of type %q stands too late", l.Type)
 	}
 	c.order = place
+	if l.Type != lineEnd {
+		c.lines++
+	}
 	for _, word := range []string{l.Workspace, l.Provider, l.Model, l.Title, l.Parent, l.Agent, l.Status, l.Usage, l.Options,
 		l.RunID, l.CorrelationID, l.RequestID, l.Error, l.Name, l.Effect, l.Event, l.MIME} {
 		if len(word) > maxWord {
@@ -284,8 +199,8 @@ func (c *checker) check(ctx context.Context, l line) error {
 	case lineRun:
 		return checkRun(l)
 	case lineMessage:
-		if c.count++; l.N != c.count {
-			return fmt.Errorf("message %d stands where %d is due", l.N, c.count)
+		if c.messages++; l.N != c.messages {
+			return fmt.Errorf("message %d stands where %d is due", l.N, c.messages)
 		}
 		if l.CopyOf < 0 || l.CopyOf >= l.N {
 			return fmt.Errorf("a copy of message %d, which is not before it", l.CopyOf)
@@ -296,6 +211,12 @@ func (c *checker) check(ctx context.Context, l line) error {
 	case lineEvent:
 		if l.Event == "" || l.Seq < 0 {
 			return errors.New("an event needs its name, and no negative number")
+		}
+		c.events++
+		return nil
+	case lineEnd:
+		if c.ended = true; l.Lines != c.lines {
+			return fmt.Errorf("lines before the end: found %d, due %d", c.lines, l.Lines)
 		}
 		return nil
 	}
@@ -313,7 +234,7 @@ func (c *checker) checkHead(ctx context.Context, l line) error {
 	}
 	switch _, err := c.s.db.Session(ctx, l.ID); {
 	case err == nil:
-		return fmt.Errorf("session %s: %w", l.ID, ErrExists)
+		return takenError{l.ID}
 	case !errors.Is(err, db.ErrNotFound):
 		return err
 	}
@@ -411,83 +332,4 @@ func (c *checker) takeBlob(ctx context.Context, b blobFields) error {
 // sameBlob compares all but the data.
 func sameBlob(a, b blobFields) bool {
 	return a.Hash == b.Hash && a.MIME == b.MIME && a.Width == b.Width && a.Height == b.Height && a.Piece == b.Piece && a.Pieces == b.Pieces
-}
-
-// write stores the rows of lines that all has checked.
-func (c *checker) write(ctx context.Context, tx *db.Tx, r io.Reader) error {
-	var seqs []int64
-	err := eachLine(r, func(_ int, raw []byte) error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		var l line
-		if err := json.Unmarshal(raw, &l); err != nil {
-			return err
-		}
-		switch l.Type {
-		case lineSession:
-			return tx.CreateSession(c.head)
-		case lineRun:
-			return c.writeRun(tx, l)
-		case lineMessage:
-			m := db.Message{Session: c.head.ID, RunID: l.RunID, Body: either(l.Body, l.BodyBase64), Compacted: l.Compacted}
-			if l.CopyOf > 0 {
-				m.CopyOf = seqs[l.CopyOf-1]
-			}
-			seq, err := tx.AppendMessage(m)
-			seqs = append(seqs, seq)
-			return err
-		case lineCall:
-			return c.writeCall(tx, l)
-		}
-		_, err := tx.AddEvent(db.Event{
-			Session: c.head.ID, RunID: l.RunID, Type: l.Event, Body: either(l.Body, l.BodyBase64),
-			CorrelationID: l.CorrelationID, CreatedMs: l.CreatedAt, RunSeq: l.Seq,
-		})
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	for _, hash := range c.hashes {
-		if _, err := tx.Blob(ctx, hash); err != nil {
-			return fmt.Errorf("blob %s was collected in the meantime: %w", hash, err)
-		}
-		if err := tx.AddBlobRef(c.head.ID, 0, hash); err != nil {
-			return err
-		}
-	}
-	return tx.TouchSession(c.head.ID, c.head.UpdatedMs, "")
-}
-
-// writeRun adds a run; ids of runs are unique over all sessions.
-func (c *checker) writeRun(tx *db.Tx, l line) error {
-	err := tx.BeginRun(db.Run{
-		ID: l.ID, Session: c.head.ID, Status: l.Status, RequestID: l.RequestID, CorrelationID: l.CorrelationID, Model: l.Model,
-		CreatedMs: l.CreatedAt, StartedMs: l.StartedAt, EndedMs: l.EndedAt, Error: l.Error, Usage: l.Usage,
-	})
-	if errors.Is(err, db.ErrExists) {
-		return fmt.Errorf("run %s, or its request id, is there already", l.ID)
-	}
-	return err
-}
-
-// writeCall keeps a pending call pending: the session is uncertain here, too.
-func (c *checker) writeCall(tx *db.Tx, l line) error {
-	row := db.Call{
-		Session: c.head.ID, ID: l.ID, Status: l.Status, Result: either(l.Result, l.ResultBase64), RunID: l.RunID, Name: l.Name,
-		Effect: l.Effect, StartedMs: l.StartedAt, EndedMs: l.EndedAt,
-	}
-	if l.Status == db.Pending {
-		return tx.BeginCall(row)
-	}
-	return tx.EndCall(row)
-}
-
-// either returns the body in the form in which it was sent.
-func either(body json.RawMessage, raw []byte) string {
-	if body != nil {
-		return string(body)
-	}
-	return string(raw)
 }

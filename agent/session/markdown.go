@@ -102,9 +102,20 @@ func (t transcript) text(text string) {
 	}
 }
 
-// image names a picture and its size in thousands of bytes, rounded up.
-func (t transcript) image(mime string, size int) {
-	fmt.Fprintf(t.w, "\n[%s, %d kB]\n", visible(oneLine(mime, maxTitle)), (size+999)/1000)
+// image names a picture and its size.
+func (t transcript) image(mime string, bytes int) {
+	fmt.Fprintf(t.w, "\n[%s, %s]\n", visible(oneLine(mime, maxTitle)), size(int64(bytes)))
+}
+
+// size writes a number of bytes in decimal units, as the command line does.
+func size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 999_500:
+		return fmt.Sprintf("%d kB", (n+500)/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
 // part writes a piece of a result, shortened.

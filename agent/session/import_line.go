@@ -1,0 +1,158 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"alisio/llm"
+)
+
+// line is any line of an export. Which fields may stand in it depends on Type.
+type line struct {
+	Type          string `json:"type"`
+	SchemaVersion int    `json:"schemaVersion"`
+
+	ID            string `json:"id"`
+	Workspace     string `json:"workspace"`
+	Provider      string `json:"provider"`
+	Model         string `json:"model"`
+	Title         string `json:"title"`
+	Parent        string `json:"parent"`
+	Depth         int    `json:"depth"`
+	Agent         string `json:"agent"`
+	Status        string `json:"status"`
+	Usage         string `json:"usage"`
+	CreatedAt     int64  `json:"createdAt"`
+	RunID         string `json:"runId"`
+	CorrelationID string `json:"correlationId"`
+
+	headFields
+	runFields
+	itemFields
+	blobFields
+	endFields
+}
+
+// headFields are those of the session's line alone.
+type headFields struct {
+	Options    string `json:"options"`
+	UpdatedAt  int64  `json:"updatedAt"`
+	Pinned     bool   `json:"pinned"`
+	ArchivedAt int64  `json:"archivedAt"`
+}
+
+// runFields are those of runs; calls have the times too.
+type runFields struct {
+	RequestID string `json:"requestId"`
+	StartedAt int64  `json:"startedAt"`
+	EndedAt   int64  `json:"endedAt"`
+	Error     string `json:"error"`
+}
+
+// itemFields are those of messages, calls and events.
+type itemFields struct {
+	N            int64           `json:"n"`
+	Compacted    bool            `json:"compacted"`
+	CopyOf       int64           `json:"copyOf"`
+	Body         json.RawMessage `json:"body"`
+	BodyBase64   []byte          `json:"bodyBase64"`
+	Name         string          `json:"name"`
+	Effect       string          `json:"effect"`
+	Result       json.RawMessage `json:"result"`
+	ResultBase64 []byte          `json:"resultBase64"`
+	Event        string          `json:"event"`
+	Seq          int64           `json:"seq"`
+}
+
+// blobFields are those of a piece of a blob.
+type blobFields struct {
+	Hash   string `json:"hash"`
+	MIME   string `json:"mime"`
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
+	Piece  int    `json:"piece"`
+	Pieces int    `json:"pieces"`
+	Data   []byte `json:"data"`
+}
+
+// endFields are those of the last line.
+type endFields struct {
+	// Lines counts the lines before this one.
+	Lines int64 `json:"lines"`
+}
+
+// isHead reports whether a first line may be that of an export: anything else is
+// another kind of file, of which no line is worth telling about.
+func isHead(raw []byte) bool {
+	var l struct {
+		Type string `json:"type"`
+	}
+	if bytes.HasPrefix(raw, []byte(`{"type":"session"`)) {
+		return true // also when it is cut off
+	}
+	return json.Unmarshal(raw, &l) == nil && l.Type == lineSession
+}
+
+// parseLine reads one line strictly, but says of a newer format that it is one.
+func parseLine(raw []byte) (line, error) {
+	var l line
+	if !utf8.Valid(raw) {
+		return l, errors.New("the text is no valid UTF-8")
+	}
+	err := llm.DecodeStrict(raw, &l)
+	var version struct {
+		SchemaVersion int `json:"schemaVersion"`
+	}
+	if err != nil && json.Unmarshal(raw, &version) == nil {
+		l.SchemaVersion = version.SchemaVersion
+	}
+	if l.SchemaVersion > ExportVersion {
+		return l, fmt.Errorf("schema version %d: a newer Alisio wrote this export; this one reads up to version %d", l.SchemaVersion, ExportVersion)
+	}
+	if err == nil {
+		err = strayField(raw, l.Type)
+	}
+	return l, err
+}
+
+// strayField finds a field that has no place in its line.
+func strayField(raw []byte, kind string) error {
+	fields := lineFields(kind)
+	if fields == nil {
+		return fmt.Errorf("unknown type of line %.40q", kind)
+	}
+	object, _ := valueAt(raw, 0)
+	for key := range fieldsOf(object) {
+		if key != "type" && !slices.Contains(fields, key) {
+			return fmt.Errorf("unknown field %.40q in a line of type %q", key, kind)
+		}
+	}
+	return nil
+}
+
+// lineFields lists the fields of a type of line; nil if it is none. Keys are
+// compared exactly, which encoding/json does not do.
+func lineFields(kind string) []string {
+	switch kind {
+	case lineSession:
+		return []string{"schemaVersion", "id", "workspace", "provider", "model", "title", "parent", "depth", "agent", "status",
+			"usage", "options", "createdAt", "updatedAt", "pinned", "archivedAt"}
+	case lineRun:
+		return []string{"id", "status", "requestId", "correlationId", "model", "createdAt", "startedAt", "endedAt", "error", "usage"}
+	case lineMessage:
+		return []string{"n", "runId", "compacted", "copyOf", "body", "bodyBase64"}
+	case lineCall:
+		return []string{"id", "status", "runId", "name", "effect", "startedAt", "endedAt", "result", "resultBase64"}
+	case lineEvent:
+		return []string{"event", "runId", "seq", "createdAt", "correlationId", "body", "bodyBase64"}
+	case lineBlob:
+		return []string{"hash", "mime", "width", "height", "piece", "pieces", "data"}
+	case lineEnd:
+		return []string{"lines"}
+	}
+	return nil
+}
