@@ -32,6 +32,9 @@ func (p *repair) salvage(ctx context.Context, work, to string) error {
 	if files.refused != nil {
 		p.r.add(Note, "", "pages that nothing leads to were not looked at: %v", files.refused)
 	}
+	if err := wipeFree(work, files.pages); err != nil {
+		return err
+	}
 	pool, conn, err := openRaw(ctx, writable(to, salvagePragmas))
 	if err != nil {
 		return err
@@ -55,6 +58,28 @@ func (p *repair) salvage(ctx context.Context, work, to string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
+}
+
+// wipeFree clears the pages of the freelist in the copy: a broken tree may lead
+// SQLite to them, and to what was deleted.
+func wipeFree(work string, f *pages.File) (err error) {
+	if f == nil {
+		return nil
+	}
+	w, err := os.OpenFile(work, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	length, blank := size(work), make([]byte, f.Size())
+	for n := range f.Free() {
+		if at := int64(n-1) * int64(len(blank)); at+int64(len(blank)) <= length {
+			if _, err := w.WriteAt(blank, at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // newSchema is what makes a new database of today.

@@ -1,6 +1,24 @@
 package pages
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"iter"
+)
+
+// Free gives the pages that are known to hold what was deleted.
+func (f *File) Free() iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for n := uint32(1); n <= f.count; n++ {
+			if f.free[n] && !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// FreeKnown reports whether Free gives all of them: the list has as many pages as
+// the header says.
+func (f *File) FreeKnown() bool { return f.whole }
 
 // freelist notes the pages that hold nothing any more but what was deleted. Where
 // the list can not be followed from the header to its end, every page that can
@@ -10,6 +28,7 @@ func (f *File) freelist() {
 	head := f.page(1)
 	if len(head) >= headerSize && string(head[:len(magic)]) == magic {
 		if f.chain(binary.BigEndian.Uint32(head[first:])) == binary.BigEndian.Uint32(head[number:]) {
+			f.whole = true
 			return
 		}
 	}

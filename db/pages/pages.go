@@ -63,6 +63,8 @@ type File struct {
 	parent []uint32
 	free   []bool
 	used   []bool
+	// whole: the freelist was followed to its end.
+	whole bool
 	// budget is how many overflow pages may still be read.
 	budget int64
 }
@@ -100,6 +102,9 @@ func Open(data io.ReaderAt, length int64, log io.ReaderAt) (*File, error) {
 
 // Count is how many pages there are.
 func (f *File) Count() int { return int(f.count) }
+
+// Size is the size of a page, in bytes.
+func (f *File) Size() int { return f.size }
 
 // UTF8 reports whether the header says that texts are UTF-8, or is lost.
 func (f *File) UTF8() bool {

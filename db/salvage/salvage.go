@@ -97,6 +97,7 @@ func Copy(ctx context.Context, o Options) error {
 	}
 	s.sequence()
 	s.strays()
+	s.deleted()
 	if hurt {
 		// Of an older schema nobody knows now how much is there: all of its steps
 		// are made again.
@@ -292,5 +293,17 @@ func (s *salvager) strays() {
 		_ = s.exec(`UPDATE main.` + t + ` SET session = (SELECT r.session FROM main.runs r WHERE r.id = run_id) WHERE session IS NULL`)
 		_ = s.exec(`UPDATE main.`+t+` SET session = ? WHERE session IS NULL OR session = ''`, s.Stray)
 		_ = s.exec(`UPDATE main.` + t + ` SET session = CAST(session AS TEXT) WHERE typeof(session) = 'blob'`)
+	}
+}
+
+// deleted takes out again what a user had deleted, where the list of free pages
+// is lost and such rows can not be told from others by their page.
+func (s *salvager) deleted() {
+	if s.Pages == nil || s.Pages.FreeKnown() {
+		return
+	}
+	for _, t := range []string{"messages", "events", "tool_calls", "runs", "blob_refs"} {
+		_ = s.exec(`DELETE FROM main.` + t + ` WHERE session IN (SELECT session FROM main.deletions)
+			AND session NOT IN (SELECT id FROM main.sessions)`)
 	}
 }

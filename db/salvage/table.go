@@ -2,6 +2,7 @@ package salvage
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,9 +10,10 @@ import (
 )
 
 const (
-	// maxTries bounds how many ranges of one table are tried, about a second's
-	// work for each 50,000.
-	maxTries = 200_000
+	// maxTries bounds how many ranges of one table are tried, and how many single
+	// rows: about five seconds' work. Where that is too little the pages
+	// themselves, which are read afterwards, give the rows.
+	maxTries = 10_000
 	// leastRow is what a row with its key and its index entry takes, in bytes.
 	leastRow = 32
 )
@@ -31,6 +33,8 @@ type table struct {
 	whole  string
 	span   string
 	single string
+	// needed are the columns without which a row is worth nothing.
+	needed string
 	// prepared are the statements by their text.
 	prepared map[string]*sql.Stmt
 	low      int64
@@ -64,6 +68,12 @@ func (t *table) look() error {
 		}
 		if strings.EqualFold(c.name, "rowid") {
 			t.rowid = "_rowid_"
+		}
+	}
+	t.needed = "1"
+	for _, c := range t.shared {
+		if c.needed() {
+			t.needed += ", " + quote(c.name)
 		}
 	}
 	to, of := t.lists(nil)
@@ -182,19 +192,19 @@ func (t *table) gaps() error {
 // parts copies a row without the columns that can not be read, if it is still
 // worth something then.
 func (t *table) parts(n int64) (copied int64, err error) {
+	// Most such rows are lost whole, which one question tells.
+	if ok, err := t.reads(t.needed, n); err != nil || !ok {
+		return 0, err
+	}
 	var empty []string
 	for _, c := range t.shared {
-		_, err := t.s.texts(`SELECT quote(`+quote(c.name)+`) FROM old.`+quote(t.name)+` WHERE `+t.rowid+` = ?`, n)
-		if err == nil {
-			continue
-		}
-		if !damage(err) {
+		ok, err := t.reads(quote(c.name), n)
+		if err != nil {
 			return 0, err
 		}
-		if c.needed() {
-			return 0, nil
+		if !ok {
+			empty = append(empty, c.name)
 		}
-		empty = append(empty, c.name)
 	}
 	to, of := t.lists(empty)
 	copied, err = t.try(fmt.Sprintf(`INSERT OR IGNORE INTO main.%[1]s (%[4]s, %[2]s) SELECT %[4]s, %[3]s FROM old.%[1]s WHERE %[4]s = ?`,
@@ -206,6 +216,19 @@ func (t *table) parts(n int64) (copied int64, err error) {
 		t.lost--
 	}
 	return copied, err
+}
+
+// reads reports whether columns of a row can be read.
+func (t *table) reads(columns string, n int64) (bool, error) {
+	st, err := t.statement(`SELECT length(quote(concat(` + columns + `))) FROM old.` + quote(t.name) + ` WHERE ` + t.rowid + ` = ?`)
+	if err == nil {
+		var length int64
+		err = st.QueryRowContext(t.s.ctx, n).Scan(&length)
+	}
+	if err == nil || damage(err) || errors.Is(err, sql.ErrNoRows) {
+		return err == nil, nil
+	}
+	return false, err
 }
 
 // ends copies a table without rowids: from its first row on and from its last
@@ -268,17 +291,25 @@ func (t *table) piece(low, high int64) error {
 	return t.piece(middle+1, high)
 }
 
-func (t *table) try(text string, args ...any) (int64, error) {
+func (t *table) statement(text string) (*sql.Stmt, error) {
 	st := t.prepared[text]
 	if st == nil {
 		var err error
 		if st, err = t.s.Conn.PrepareContext(t.s.ctx, text); err != nil {
-			return 0, err
+			return nil, err
 		}
 		if t.prepared == nil {
 			t.prepared = map[string]*sql.Stmt{}
 		}
 		t.prepared[text] = st
+	}
+	return st, nil
+}
+
+func (t *table) try(text string, args ...any) (int64, error) {
+	st, err := t.statement(text)
+	if err != nil {
+		return 0, err
 	}
 	result, err := st.ExecContext(t.s.ctx, args...)
 	if err != nil {
