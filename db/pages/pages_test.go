@@ -1,0 +1,249 @@
+package pages
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	_ "modernc.org/sqlite"
+)
+
+// made makes a database with the statements and returns its file and its log.
+func made(t testing.TB, statements ...string) (data, log []byte) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.sqlite")
+	pool, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	pool.SetMaxOpenConns(1)
+	for _, s := range statements {
+		if _, err := pool.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	if data, err = os.ReadFile(path); err != nil {
+		t.Fatal(err)
+	}
+	if log, err = os.ReadFile(path + "-wal"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return data, log
+}
+
+func opened(t testing.TB, data, log []byte) *File {
+	t.Helper()
+	f, err := Open(bytes.NewReader(data), int64(len(data)), bytes.NewReader(log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// rows are all rows of so many columns, in text.
+func rows(f *File, columns int) (out []string) {
+	for leaf := range f.Leaves(func(uint32, uint32) bool { return true }) {
+		for _, c := range leaf.Cells {
+			values, err := f.Values(c)
+			if err != nil || len(values) != columns {
+				continue
+			}
+			line := fmt.Sprint(c.ID)
+			for _, v := range values {
+				switch v.Kind {
+				case Null:
+					line += " null"
+				case Int:
+					line += fmt.Sprintf(" %d", v.Int)
+				case Real:
+					line += fmt.Sprintf(" %g", v.Real)
+				case Text:
+					line += fmt.Sprintf(" %q", v.Bytes)
+				case Blob:
+					line += fmt.Sprintf(" x%x", v.Bytes)
+				}
+			}
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+func TestValues(t *testing.T) {
+	data, log := made(t, `CREATE TABLE t (a, b)`, `INSERT INTO t VALUES (NULL, 0), (1, -1), (127, 128), (-32768, 8388607), (-2147483648, 140737488355327),
+		(9223372036854775807, -9223372036854775808), (2.5, 'ü'), ('', x''), (x'00ff', 'b')`, `INSERT INTO t (rowid, a, b) VALUES (-5, 1, 2), (9223372036854775807, 3, 4)`)
+	want := []string{"-5 1 2", "1 null 0", "2 1 -1", "3 127 128", "4 -32768 8388607", "5 -2147483648 140737488355327",
+		"6 9223372036854775807 -9223372036854775808", `7 2.5 "ü"`, `8 "" x`, `9 x00ff "b"`, "9223372036854775807 3 4"}
+	if got := rows(opened(t, data, log), 2); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// series is a statement that fills t with rows of growing length.
+const series = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 800)
+	INSERT INTO t SELECT i, printf('%d:%.*c', i, i * 13 % 9001, 'x') FROM n`
+
+func wantSeries() (out []string) {
+	for i := 1; i <= 800; i++ {
+		out = append(out, fmt.Sprintf("%d %d %q", i, i, fmt.Sprintf("%d:%s", i, strings.Repeat("x", max(i*13%9001, 1)))))
+	}
+	return out
+}
+
+// Each size of a page, with overflow, trees of several floors and bytes that are
+// not SQLite's; and then without the page that says so.
+func TestPageSizes(t *testing.T) {
+	for size := leastPage; size <= largestPage; size *= 2 {
+		data, log := made(t, fmt.Sprintf(`PRAGMA page_size = %d`, size), `CREATE TABLE t (a, b)`, series)
+		for _, lost := range []bool{false, true} {
+			if lost {
+				clear(data[:headerSize])
+			}
+			f := opened(t, data, log)
+			got, want := rows(f, 2), wantSeries()
+			slices.Sort(got)
+			slices.Sort(want)
+			if f.Size() != size || !slices.Equal(got, want) {
+				t.Errorf("size %d, lost %v: taken for %d, %d rows of %d", size, lost, f.Size(), len(got), len(want))
+			}
+		}
+	}
+}
+
+func TestRootsAndKeyedTables(t *testing.T) {
+	data, log := made(t, `CREATE TABLE t (a, b)`, series, `CREATE TABLE k (a TEXT, b INT, c TEXT, PRIMARY KEY (b, a)) WITHOUT ROWID`,
+		`INSERT INTO k SELECT 'key', a, b FROM t`)
+	f := opened(t, data, log)
+	roots, keyed := map[uint32]bool{}, 0
+	for leaf := range f.Leaves(func(uint32, uint32) bool { return true }) {
+		if leaf.Keyed {
+			keyed += len(leaf.Cells)
+		} else if leaf.Root != 1 {
+			roots[leaf.Root] = true
+		}
+	}
+	if len(roots) != 1 || !roots[2] || keyed != 800 {
+		t.Errorf("roots %v, %d keyed rows", roots, keyed)
+	}
+}
+
+// What was committed counts, what was not, or is torn, does not.
+func TestLog(t *testing.T) {
+	data, log := made(t, `PRAGMA journal_mode = wal`, `CREATE TABLE t (a, b)`, `PRAGMA wal_checkpoint(TRUNCATE)`,
+		`INSERT INTO t VALUES (1, 'old')`, `UPDATE t SET b = 'new'`)
+	const frame = frameHead + 4096
+	for _, tt := range []struct {
+		name string
+		log  func([]byte) []byte
+		want string
+	}{
+		{"whole", func(b []byte) []byte { return b }, `1 1 "new"`},
+		{"none", func([]byte) []byte { return nil }, ""},
+		{"torn", func(b []byte) []byte { return b[:len(b)-1] }, `1 1 "old"`},
+		{"flipped", func(b []byte) []byte { b[len(b)-frame/2] ^= 1; return b }, `1 1 "old"`},
+		{"not committed", func(b []byte) []byte { b[len(b)-frame+4] ^= 1; return b }, `1 1 "old"`},
+		{"other salt", func(b []byte) []byte { b[16] ^= 1; return b }, ""},
+		{"first flipped", func(b []byte) []byte { b[logHeader+100] ^= 1; return b }, ""},
+	} {
+		got := strings.Join(rows(opened(t, data, tt.log(bytes.Clone(log))), 2), ";")
+		if got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// What was deleted stays so, with and without the header that leads to the list
+// of free pages.
+func TestFreePages(t *testing.T) {
+	data, log := made(t, `CREATE TABLE t (a, b)`, series, `DELETE FROM t WHERE a > 100`)
+	for _, lost := range []bool{false, true} {
+		if lost {
+			clear(data[:headerSize])
+		}
+		f := opened(t, data, log)
+		if got := rows(f, 2); len(got) != 100 || f.FreeKnown() == lost {
+			t.Errorf("lost %v: %d rows, free known %v", lost, len(got), f.FreeKnown())
+		}
+		n := 0
+		for range f.Free() {
+			n++
+		}
+		if n < 100 {
+			t.Errorf("%d pages are free", n)
+		}
+	}
+}
+
+// An overflow page belongs to one row.
+func TestSharedOverflow(t *testing.T) {
+	data, log := made(t, `CREATE TABLE t (a, b)`, `INSERT INTO t VALUES (1, printf('%.9000c', 'x'))`)
+	f := opened(t, data, log)
+	for leaf := range f.Leaves(func(page, _ uint32) bool { return page == 2 }) {
+		if _, err := f.Values(leaf.Cells[0]); err != nil {
+			t.Error(err)
+		}
+		if _, err := f.Values(leaf.Cells[0]); !errors.Is(err, ErrBroken) {
+			t.Errorf("the second time: %v", err)
+		}
+	}
+	for _, to := range []uint32{0, 1, 2, 99, 1<<32 - 1} {
+		broken := bytes.Clone(data)
+		copy(broken[2*4096:], []byte{byte(to >> 24), byte(to >> 16), byte(to >> 8), byte(to)})
+		if got := rows(opened(t, broken, log), 2); len(got) != 0 {
+			t.Errorf("next page %d: %.60q", to, got)
+		}
+	}
+}
+
+func TestNoPages(t *testing.T) {
+	for _, data := range [][]byte{nil, []byte("x"), make([]byte, 8192), bytes.Repeat([]byte("a letter\n"), 5000)} {
+		if _, err := Open(bytes.NewReader(data), int64(len(data)), nil); !errors.Is(err, ErrNone) {
+			t.Errorf("%.10q: %v", data, err)
+		}
+	}
+	if _, err := Open(bytes.NewReader(nil), 1<<50, nil); err == nil || errors.Is(err, ErrNone) {
+		t.Errorf("a file of a petabyte: %v", err)
+	}
+}
+
+// Whatever a file holds, reading it ends, and gives no more than it has.
+func FuzzPages(f *testing.F) {
+	data, log := made(f, `PRAGMA page_size = 512`, `PRAGMA journal_mode = wal`, `CREATE TABLE t (a, b)`,
+		`INSERT INTO t VALUES (1, printf('%.2000c', 'x')), (2, 'y')`, `CREATE TABLE k (a PRIMARY KEY, b) WITHOUT ROWID`,
+		`INSERT INTO k SELECT a, b FROM t`, `PRAGMA wal_checkpoint(TRUNCATE)`, `DELETE FROM t WHERE a = 1`, `INSERT INTO t VALUES (3, 2.5)`)
+	f.Add(data, log)
+	f.Add(data, []byte{})
+	f.Fuzz(func(t *testing.T, data, log []byte) {
+		file, err := Open(bytes.NewReader(data), int64(len(data)), bytes.NewReader(log))
+		if err != nil {
+			return
+		}
+		overflow := 0
+		for leaf := range file.Leaves(func(uint32, uint32) bool { return true }) {
+			for _, c := range leaf.Cells {
+				values, err := file.Values(c)
+				if err != nil {
+					continue
+				}
+				n := 0
+				for _, v := range values {
+					n += len(v.Bytes)
+				}
+				if c.next != 0 {
+					overflow += n
+				}
+			}
+		}
+		// Pages of overflow are no other row's; what is on the leaf itself comes on top.
+		if most := 2*(len(data)+len(log)) + largestPage; overflow > most+file.Count()*file.Size() {
+			t.Errorf("%d bytes of %d", overflow, most)
+		}
+	})
+}
