@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"alisio/agent/run"
@@ -15,7 +16,8 @@ import (
 type admission struct {
 	// session is empty for a new one.
 	session string
-	// prior is the run that has the request id, if it has ended or runs.
+	// prior is the run that has the request id, zero if none has, or if it is
+	// under way.
 	prior session.Run
 	// continues is an interrupted run to be taken to its end; stands: its own
 	// prompt is the last of the session, and need not be given again.
@@ -60,7 +62,31 @@ func (a *App) admit(ctx context.Context, sessionID, requestID string) (admission
 		return admission{session: r.Session, prior: r}, nil
 	}
 	stands, err := a.isLast(ctx, r)
-	return admission{session: r.Session, continues: r.ID, stands: stands}, err
+	return admission{session: r.Session, prior: r, continues: r.ID, stands: stands}, err
+}
+
+// samePrompt refuses a request id that was used for something else: the answer
+// to it would be given for an answer to this.
+func (a *App) samePrompt(ctx context.Context, r session.Run, prompt string) error {
+	s, ok := a.store.(replayer)
+	if !ok {
+		return nil
+	}
+	messages, err := s.RunMessages(ctx, r.Session, r.ID)
+	if err != nil {
+		return storeError(err)
+	}
+	for _, m := range messages {
+		if m.Role != llm.RoleUser {
+			continue
+		}
+		if m.Text == strings.ToValidUTF8(prompt, "\uFFFD") {
+			return nil
+		}
+		return llm.Errorf(llm.CauseBadRequest, "request %s was made with another prompt, in session %s", r.RequestID, r.Session).
+			WithHint("a request id stands for one task: take another one")
+	}
+	return nil // a run that went on with another's prompt, or an older program's
 }
 
 // isLast reports whether no other run of the session came after a run.
@@ -133,6 +159,7 @@ func (a *App) replay(ctx context.Context, r session.Run, onEvent func(plug.Event
 	if onEvent == nil {
 		onEvent = func(plug.Event) {}
 	}
+	a.o.Log.Warn("request " + r.RequestID + " was worked on before: what came of it is shown again, and no model is asked. Another request id works anew")
 	out := Outcome{SessionID: r.Session, Replayed: true, Outcome: run.Outcome{RunID: r.ID, Status: r.Status, Usage: r.Usage}}
 	say := speaker(messages, onEvent)
 	for _, e := range events {

@@ -7,6 +7,7 @@ import (
 	"image"
 	"image/png"
 	"iter"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -16,7 +17,9 @@ import (
 	"testing"
 
 	"alisio/agent/config"
+	"alisio/agent/profile"
 	"alisio/agent/run"
+	"alisio/agent/session"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -294,5 +297,66 @@ func TestAStoredImageBecomesAVerifiedAttachment(t *testing.T) {
 	}
 	if _, err := a.Blobs().Put(ctx, []byte("<html>")); err == nil {
 		t.Error("a page was taken for an image")
+	}
+}
+
+func TestARequestIDStandsForOnePrompt(t *testing.T) {
+	dir, p := t.TempDir(), &counting{}
+	ctx := context.Background()
+	a := stored(t, dir, p)
+	if _, err := a.Run(ctx, "", "go", RunOptions{RequestID: "r"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := a.Run(ctx, "", "go on", RunOptions{RequestID: "r"})
+	if llm.CauseOf(err) != llm.CauseBadRequest || !strings.Contains(err.Error(), "another prompt") || p.asked.Load() != 1 {
+		t.Errorf("got %v, asked %d times", err, p.asked.Load())
+	}
+}
+
+// The id is that of the workspace's first run: a later one inside a session must
+// not change what the first caller is told.
+func TestARequestIDInASessionIsItsOwn(t *testing.T) {
+	dir, p := t.TempDir(), &counting{}
+	ctx := context.Background()
+	a := stored(t, dir, p)
+	first, err := a.Run(ctx, "", "go", RunOptions{RequestID: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := a.Run(ctx, "", "other", RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside, err := a.Run(ctx, other.SessionID, "inside", RunOptions{RequestID: "r"})
+	if err != nil || inside.Replayed || inside.SessionID != other.SessionID {
+		t.Fatalf("got %+v, %v", inside, err)
+	}
+	begun := 0
+	again, err := a.Run(ctx, "", "go", RunOptions{RequestID: "r", OnBegin: func() { begun++ }})
+	if err != nil || again.RunID != first.RunID || begun != 0 {
+		t.Errorf("got %+v, %v, want run %s; begun %d times", again, err, first.RunID, begun)
+	}
+}
+
+func TestASessionChangesItsServerNotUnnoticed(t *testing.T) {
+	for _, c := range []struct {
+		was, now string
+		named    bool
+		refused  bool
+		told     bool
+	}{
+		{"x:http://127.0.0.1:1/v1", "http://127.0.0.1:1/v1", false, false, false},
+		{"x:http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1", false, false, true},
+		{"x:http://127.0.0.1:1/v1", config.Default().Provider.BaseURL, false, true, false},
+		{"x:http://127.0.0.1:1/v1", config.Default().Provider.BaseURL, true, false, true},
+		{"of an old program", config.Default().Provider.BaseURL, false, false, false},
+	} {
+		var log bytes.Buffer
+		a := &App{store: session.NewMemory(), o: Options{Config: config.Default(), NamedServer: c.named, Log: slog.New(slog.NewTextHandler(&log, nil))}}
+		a.o.Config.Provider.BaseURL = c.now
+		err := a.sameServer(context.Background(), session.Session{ID: "s", Provider: c.was}, profile.Choice{Provider: &counting{}})
+		if (llm.CauseOf(err) == llm.CauseBadRequest) != c.refused || (log.Len() > 0) != c.told {
+			t.Errorf("%+v: got %v, told %q", c, err, log.String())
+		}
 	}
 }

@@ -3,10 +3,10 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
+	"alisio/agent/config"
 	"alisio/agent/gate"
 	"alisio/agent/profile"
 	"alisio/agent/run"
@@ -29,6 +29,9 @@ type RunOptions struct {
 	// AcknowledgeUncertain: the person knows that it is not known whether calls
 	// of the session took effect, and wants to go on.
 	AcknowledgeUncertain bool
+	// OnBegin is called once before the first event of a run that is about to ask
+	// a model, not for one that is shown again. It may be nil.
+	OnBegin func()
 	// OnEvent is called in line with every event of the run. The answers of a run
 	// that is shown again come as text deltas with Seq 0.
 	OnEvent func(plug.Event)
@@ -50,7 +53,12 @@ func (a *App) Run(ctx context.Context, sessionID, prompt string, o RunOptions) (
 		if err != nil {
 			return Outcome{}, err
 		}
-		if ad.prior.Status != "" && ad.prior.Status.Ended() {
+		if ad.prior.ID != "" {
+			if err := a.samePrompt(ctx, ad.prior, prompt); err != nil {
+				return Outcome{}, err
+			}
+		}
+		if ad.prior.ID != "" && ad.continues == "" {
 			return a.replay(ctx, ad.prior, o.OnEvent)
 		}
 		out, err := a.attempt(ctx, ad, prompt, o)
@@ -87,17 +95,23 @@ func (a *App) attempt(ctx context.Context, ad admission, prompt string, o RunOpt
 		in.SessionID = NewID()
 		in.Fresh = a.fresh(in.SessionID, prompt, choice)
 	}
-	unlock, err := a.lock(ctx, in.SessionID, in.Fresh != nil)
+	unlock, head, err := a.lock(ctx, in.SessionID, in.Fresh)
 	if err != nil {
 		return Outcome{}, err
 	}
 	defer unlock()
 	if in.Fresh == nil {
+		if err := a.sameServer(ctx, head, choice); err != nil {
+			return Outcome{}, err
+		}
 		a.tellInterrupted(ctx, in.SessionID)
 	}
 	c, err := a.conversation(in.SessionID)
 	if err != nil {
 		return Outcome{}, err
+	}
+	if o.OnBegin != nil {
+		o.OnBegin()
 	}
 	out, err := run.Do(ctx, run.Options{
 		Provider: choice.Provider, Model: choice.Model, Effort: a.o.Effort, Instructions: c.instructions,
@@ -114,24 +128,53 @@ func (a *App) attempt(ctx context.Context, ad admission, prompt string, o RunOpt
 func (a *App) fresh(id, prompt string, choice profile.Choice) *session.Session {
 	now := time.Now()
 	return &session.Session{
-		ID: id, Workspace: a.root, Provider: choice.Provider.ID(), Model: choice.Model.ID,
+		ID: id, Workspace: a.root, Provider: a.server(choice), Model: choice.Model.ID,
 		Title: title(prompt), Created: now, Updated: now,
 	}
 }
 
-// lock takes a session; one that is not new must exist.
-func (a *App) lock(ctx context.Context, id string, fresh bool) (func(), error) {
-	if !fresh {
-		if _, err := a.store.Session(ctx, id); err != nil {
-			return nil, storeError(err)
-		}
+// lock takes a session and returns its head; one that is not fresh must exist.
+func (a *App) lock(ctx context.Context, id string, fresh *session.Session) (unlock func(), head session.Session, err error) {
+	if fresh != nil {
+		head = *fresh
+	} else if head, err = a.store.Session(ctx, id); err != nil {
+		return nil, head, storeError(err)
 	}
-	unlock, err := a.store.Lock(ctx, id)
+	unlock, err = a.store.Lock(ctx, id)
 	var busy *session.BusyError
 	if err != nil && !errors.As(err, &busy) {
-		return nil, storeError(err)
+		return nil, head, storeError(err)
 	}
-	return unlock, err
+	return unlock, head, err
+}
+
+// server is the provider as sessions keep it: its id and where it is.
+func (a *App) server(c profile.Choice) string {
+	if a.o.Provider != nil {
+		return c.Provider.ID()
+	}
+	return c.Provider.ID() + ":" + a.o.Config.Provider.BaseURL
+}
+
+// sameServer sees to it that what was said to one server does not go to another
+// unnoticed: never to the one that nobody has named, and else with a word.
+func (a *App) sameServer(ctx context.Context, head session.Session, c profile.Choice) error {
+	_, was, known := strings.Cut(head.Provider, ":")
+	now := a.o.Config.Provider.BaseURL
+	if !known || a.o.Provider != nil || was == now {
+		return nil
+	}
+	if now == config.Default().Provider.BaseURL && !a.o.NamedServer {
+		return llm.Errorf(llm.CauseBadRequest, "session %s was with the server at %s, and no server is named for this run", head.ID, was).
+			WithHint("name it with --base-url or in the configuration: what was said there would go to " + now)
+	}
+	a.o.Log.Warn("the session was with the server at " + was + "; all of it goes to " + now + " now")
+	if s, ok := a.store.(interface {
+		SetModel(ctx context.Context, id, provider, model string) error
+	}); ok {
+		return wrapStore(s.SetModel(ctx, head.ID, a.server(c), c.Model.ID))
+	}
+	return nil
 }
 
 // tellInterrupted says that the last run of a session has no end.
@@ -180,7 +223,7 @@ func (a *App) conversation(id string) (*conversation, error) {
 // which nobody knows whether they took effect are returned; they are recorded as
 // such only with acknowledge, and until then the session does not run.
 func (a *App) Recover(ctx context.Context, sessionID string, acknowledge bool) ([]session.Call, error) {
-	unlock, err := a.lock(ctx, sessionID, false)
+	unlock, _, err := a.lock(ctx, sessionID, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +251,7 @@ func wrapStore(err error) error {
 	if err == nil {
 		return nil
 	}
-	return storeError(fmt.Errorf("recover session: %w", err))
+	return storeError(err)
 }
 
 // effect is the widest effect of a tool; what is not known counts as external.

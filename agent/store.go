@@ -26,6 +26,7 @@ type (
 	BusyError      = session.BusyError
 	AmbiguousError = session.AmbiguousError
 	UncertainError = session.UncertainError
+	DamagedError   = db.DamagedError
 	StoreReport    = db.Report
 	Finding        = db.Finding
 )

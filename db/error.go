@@ -1,10 +1,14 @@
 package db
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"syscall"
+	"unicode/utf8"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -21,15 +25,48 @@ var (
 	errShut  = errors.New("the database is closed")
 )
 
-// DamagedError tells that a file is no database, or a broken one. The file is
-// as it was.
+// DamagedError tells that a file is a broken database, or none. The file is as
+// it was.
 type DamagedError struct {
 	Path string
+	// Text: the file begins like a text, and never was a database.
+	Text bool
 	Err  error
 }
 
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("the database %q is damaged or is none (%v); to set it aside and recover what can be read: alisio doctor --store --fix", e.Path, e.Err)
+	if e.Text {
+		return fmt.Sprintf("%q is a text and no database", e.Path)
+	}
+	return fmt.Sprintf("the database %q is damaged (%v)", e.Path, e.Err)
+}
+
+// damaged looks at how the file begins. The descriptor that it closes is not of
+// a database that this process has open: that one could be read.
+func damaged(path string, err error) error {
+	e := &DamagedError{Path: path, Err: err}
+	f, open := os.Open(path)
+	if open != nil {
+		return e
+	}
+	defer f.Close()
+	head := make([]byte, 256)
+	n, _ := io.ReadFull(f, head)
+	head = head[:n]
+	e.Text = n > 0 && bytes.IndexByte(head, 0) < 0 && printable(head)
+	return e
+}
+
+// printable reports whether bytes, the last of which may be cut off, are UTF-8.
+func printable(b []byte) bool {
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		if r == utf8.RuneError && n == 1 {
+			return !utf8.FullRune(b)
+		}
+		b = b[n:]
+	}
+	return true
 }
 
 func (e *DamagedError) Unwrap() error { return e.Err }
@@ -40,7 +77,7 @@ func explain(path string, err error) error {
 	code := resultCode(err)
 	switch code & 0xff {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return &DamagedError{Path: path, Err: err}
+		return damaged(path, err)
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("the disk of %q is full: %w", path, err)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:

@@ -27,7 +27,7 @@ func TestExplain(t *testing.T) {
 		{&fs.PathError{Op: "open", Path: path, Err: syscall.EROFS}, "\"/state\""},
 		{&fs.PathError{Op: "open", Path: path, Err: syscall.EACCES}, "\"/state\""},
 		{coded(sqlite3.SQLITE_BUSY), "other programs|1m0s|" + path},
-		{coded(sqlite3.SQLITE_CORRUPT_INDEX), "damaged|alisio doctor --store --fix|" + path},
+		{coded(sqlite3.SQLITE_CORRUPT_INDEX), "damaged|" + path},
 		{coded(sqlite3.SQLITE_NOTADB), "damaged|" + path},
 		{coded(sqlite3.SQLITE_IOERR_SHMSIZE), "disk of|full|" + path},
 		{coded(sqlite3.SQLITE_IOERR_READ), "disk of|fails|" + path},

@@ -70,7 +70,7 @@ func regular(path string) error {
 	// SQLite takes what is shorter than a page for an empty file and writes
 	// over it, unless a journal says how the file was.
 	if n := info.Size(); n > 0 && n < shortest && size(path+"-journal") <= 0 {
-		return &DamagedError{Path: path, Err: fmt.Errorf("%d bytes are no database", n)}
+		return damaged(path, fmt.Errorf("%d bytes are no database", n))
 	}
 	return nil
 }

@@ -111,6 +111,12 @@ func (s *SQLite) Create(ctx context.Context, head Session) error {
 	return mapped("create session "+head.ID, err)
 }
 
+// SetModel sets with which provider and model a session is continued.
+func (s *SQLite) SetModel(ctx context.Context, id, provider, model string) error {
+	err := s.db.Write(ctx, db.Normal, func(tx *db.Tx) error { return tx.SetModel(id, provider, model) })
+	return mapped("change session "+id, err)
+}
+
 // Session implements Store.
 func (s *SQLite) Session(ctx context.Context, id string) (Session, error) {
 	row, err := s.db.Session(ctx, id)

@@ -151,7 +151,8 @@ func (c *call) options() (agent.Options, error) {
 	policy := c.policy
 	policy.Mode = cfg.Permissions.Mode
 	return agent.Options{
-		Dir: here, Config: cfg, Dirs: dirs, Guarded: c.guarded(here), Policy: policy,
+		NamedServer: c.overrides.BaseURL != nil || c.Getenv("OPENAI_BASE_URL") != "",
+		Dir:         here, Config: cfg, Dirs: dirs, Guarded: c.guarded(here), Policy: policy,
 		Plugins: plugins, Tools: c.Tools, Effort: c.effort, Getenv: c.Getenv, Log: slog.New(c.notices()),
 	}, nil
 }
