@@ -207,7 +207,22 @@ func (o object) plain() bool {
 	case "index":
 		return (scan.At(words, 1) == "INDEX" || scan.At(words, 2) == "INDEX") && sc.Statement() == nil
 	}
-	return o.kind == "trigger" && scan.At(words, 1) == "TRIGGER"
+	return o.kind == "trigger" && scan.At(words, 1) == "TRIGGER" && endsOnce(&sc)
+}
+
+// endsOnce reports whether what follows a trigger's first statement is its other
+// statements and its END, and nothing behind it.
+func endsOnce(sc *scan.Scanner) bool {
+	for {
+		words := sc.Statement()
+		switch scan.At(words, 0) {
+		case "INSERT", "UPDATE", "DELETE", "SELECT", "REPLACE", "WITH":
+		case "END":
+			return len(words) == 1 && sc.Statement() == nil
+		default:
+			return false
+		}
+	}
 }
 
 // make makes the tables, and this program's own where the schema has lost some.
