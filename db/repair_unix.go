@@ -43,7 +43,7 @@ func lockBytes(f *os.File) error {
 	var result error
 	err = raw.Control(func(fd uintptr) {
 		lock := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: lockStart, Len: lockLength}
-		result = syscall.FcntlFlock(fd, syscall.F_SETLK, &lock)
+		result = syscall.FcntlFlock(fd, setLock, &lock)
 	})
 	return errors.Join(err, result)
 }

@@ -6,6 +6,11 @@ import (
 	"strconv"
 )
 
+// setLock is F_OFD_SETLK (fcntl.h): a lock that belongs to the open file. The
+// usual kind is lost as soon as this process closes the same file opened
+// elsewhere, as copying it does.
+const setLock = 37
+
 // userOf is a process, not this one, that has a file open, or zero. Processes of
 // other users can not be seen.
 func userOf(path string) int {
