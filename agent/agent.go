@@ -166,6 +166,10 @@ func (a *App) openFiles() error {
 	}
 	files.Guard(a.o.Dirs.Config, a.o.Dirs.State, a.o.Dirs.Cache)
 	files.Guard(a.o.Guarded...)
+	if s, ok := a.store.(interface{ Files() []string }); ok {
+		files.Guard(s.Files()...)
+		files.CloseOff(s.Files()...)
+	}
 	a.files = files
 	if home := a.o.Getenv("HOME"); home != "" && contains(a.root, home) {
 		a.o.Log.Warn("the workspace " + a.root + " holds your whole home directory: tools can read all of it; start in a project, or use --cwd")

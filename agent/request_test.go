@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"image"
 	"image/png"
 	"iter"
@@ -20,6 +21,7 @@ import (
 	"alisio/agent/profile"
 	"alisio/agent/run"
 	"alisio/agent/session"
+	"alisio/agent/workspace"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -357,6 +359,40 @@ func TestASessionChangesItsServerNotUnnoticed(t *testing.T) {
 		err := a.sameServer(context.Background(), session.Session{ID: "s", Provider: c.was}, profile.Choice{Provider: &counting{}})
 		if (llm.CauseOf(err) == llm.CauseBadRequest) != c.refused || (log.Len() > 0) != c.told {
 			t.Errorf("%+v: got %v, told %q", c, err, log.String())
+		}
+	}
+}
+
+// A tool that opens and closes a file of the database would take its locks away
+// from this process; one that writes there could take sessions over.
+func TestToolsKeepOffTheStoresFiles(t *testing.T) {
+	dir := t.TempDir()
+	work := filepath.Join(dir, "work")
+	path := filepath.Join(work, "my.sqlite")
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenStore(context.Background(), StoreOptions{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := app(t, "", Options{Dir: work, Provider: &counting{}, Model: llm.Model{ID: "m"}, Store: s})
+	if _, err := a.Run(context.Background(), "", "go", RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"my.sqlite", "my.sqlite-wal", "my.sqlite-shm", "my.sqlite.files/locks/other", "my.sqlite.files/blobs/sha256/aa/x"} {
+		if f, err := a.files.OpenFile(name); !errors.Is(err, workspace.ErrClosedOff) {
+			t.Errorf("%s was opened: %v", name, err)
+			if err == nil {
+				f.Close()
+			}
+		}
+		target, err := a.files.Resolve(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, protected := a.files.Protected(target); !protected {
+			t.Errorf("%s is not protected", name)
 		}
 	}
 }
