@@ -8,6 +8,6 @@ func (s *SQLite) Files() []string {
 	path, home := s.db.Path(), s.db.Home()
 	return []string{
 		path, path + "-wal", path + "-shm", path + "-journal",
-		filepath.Join(s.db.Home(), "locks"), filepath.Join(s.home, "blobs"),
+		filepath.Join(home, "locks"), filepath.Join(home, "blobs"),
 	}
 }
