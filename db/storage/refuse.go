@@ -13,24 +13,29 @@ const maxText = 1 << 20
 
 // refuse returns an error for a text that a storage does not run: statements
 // that reach beyond its file, change how it is opened, or begin and end
-// transactions behind its back.
-func refuse(text string) error {
+// transactions behind its back. Of any other it returns how many statements it
+// holds, a trigger with its body being one.
+func refuse(text string) (statements int, err error) {
 	if len(text) > maxText {
-		return fmt.Errorf("statement of %d bytes: at most %d are taken", len(text), maxText)
+		return 0, fmt.Errorf("statement of %d bytes: at most %d are taken", len(text), maxText)
 	}
 	if strings.IndexByte(text, 0) >= 0 {
-		return errors.New("statement with a NUL byte")
+		return 0, errors.New("statement with a NUL byte")
 	}
 	s := scan.Scanner{Text: text}
-	trigger := false
+	trigger, alone := false, false
 	for {
 		words := s.Statement()
 		if words == nil {
-			return nil
+			break
 		}
 		if err := refuseStatement(words, trigger); err != nil {
-			return err
+			return 0, err
 		}
+		if !trigger {
+			statements++
+		}
+		alone = alone || words[0] == "PRAGMA" && pragma(words) == "FOREIGN_KEYS"
 		switch {
 		case words[0] == "CREATE" && (scan.At(words, 1) == "TRIGGER" || scan.At(words, 2) == "TRIGGER"):
 			trigger = true
@@ -38,6 +43,18 @@ func refuse(text string) error {
 			trigger = false
 		}
 	}
+	if alone && statements > 1 {
+		return 0, errors.New("PRAGMA foreign_keys does nothing among other statements, which are one transaction: give it alone")
+	}
+	return statements, nil
+}
+
+// pragma is the name of a PRAGMA statement.
+func pragma(words []string) string {
+	if scan.At(words, 2) == "." {
+		return scan.At(words, 3)
+	}
+	return scan.At(words, 1)
 }
 
 // refuseStatement judges a statement by its first words. Inside a trigger, END
@@ -53,10 +70,7 @@ func refuseStatement(words []string, trigger bool) error {
 			return errors.New("END is not allowed: use a transaction of the storage")
 		}
 	case "PRAGMA":
-		name := scan.At(words, 1)
-		if scan.At(words, 2) == "." {
-			name = scan.At(words, 3)
-		}
+		name := pragma(words)
 		if !harmlessPragma(name) {
 			return fmt.Errorf("PRAGMA %s is not allowed in a storage", strings.ToLower(name))
 		}

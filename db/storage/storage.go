@@ -5,6 +5,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -123,9 +124,9 @@ func (s *Storage) Close() error {
 		<-s.turn
 		err = nil
 		for _, st := range s.statements {
-			err = errors.Join(err, st.Close())
+			err = cmp.Or(err, st.Close())
 		}
-		err = errors.Join(err, s.conn.Close(), s.pool.Close())
+		err = cmp.Or(err, s.conn.Close(), s.pool.Close())
 	})
 	return err
 }

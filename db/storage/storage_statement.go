@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -38,21 +39,32 @@ type Statement struct {
 // Prepare returns the statement of a text. Errors in it come when it is used.
 func (s *Storage) Prepare(text string) *Statement { return &Statement{s, text} }
 
-// Exec runs all statements of a text. With arguments, it must hold only one.
+// Exec runs all statements of a text, or none: several are one transaction. With
+// arguments, it must hold only one.
 func (s *Storage) Exec(ctx context.Context, text string, args ...Value) error {
-	list, err := arguments(text, args)
+	list, several, err := arguments(text, args)
 	if err != nil {
 		return err
 	}
-	return s.use(ctx, func() error {
+	run := func() error {
 		_, err := s.conn.ExecContext(ctx, text, list...)
 		return err
+	}
+	if !several {
+		return s.use(ctx, run)
+	}
+	// What other programs are in the way of is begun again, and a text would
+	// repeat the statements that it has carried out.
+	return s.Transaction(ctx, func(context.Context) error {
+		s.work.Lock()
+		defer s.work.Unlock()
+		return run()
 	})
 }
 
 // Run runs the statement and tells what it changed.
 func (p *Statement) Run(ctx context.Context, args ...Value) (Changed, error) {
-	list, err := arguments(p.text, args)
+	list, err := only(p.text, args)
 	if err != nil {
 		return Changed{}, err
 	}
@@ -86,7 +98,7 @@ func (p *Statement) Get(ctx context.Context, args ...Value) (Rows, error) {
 }
 
 func (p *Statement) query(ctx context.Context, limit int, args []Value) (Rows, error) {
-	list, err := arguments(p.text, args)
+	list, err := only(p.text, args)
 	if err != nil {
 		return Rows{}, err
 	}
@@ -148,21 +160,35 @@ func plainValue(v Value) Value {
 	return v
 }
 
-// arguments checks the text and the values before anything runs.
-func arguments(text string, args []Value) ([]any, error) {
-	if err := refuse(text); err != nil {
-		return nil, err
+// arguments checks the text and the values before anything runs, and tells
+// whether the text holds several statements.
+func arguments(text string, args []Value) (list []any, several bool, err error) {
+	n, err := refuse(text)
+	if err != nil {
+		return nil, false, err
 	}
-	list := make([]any, len(args))
+	if n > 1 && len(args) > 0 {
+		return nil, false, fmt.Errorf("arguments for %d statements: only one can have any", n)
+	}
+	list = make([]any, len(args))
 	for i, v := range args {
 		switch v.(type) {
 		case nil, int64, float64, string, []byte:
 			list[i] = v
 		default:
-			return nil, fmt.Errorf("argument %d: a %T can not be stored", i+1, v)
+			return nil, false, fmt.Errorf("argument %d: a %T can not be stored", i+1, v)
 		}
 	}
-	return list, nil
+	return list, n > 1, nil
+}
+
+// only is arguments for a text that must hold one statement.
+func only(text string, args []Value) ([]any, error) {
+	list, several, err := arguments(text, args)
+	if several {
+		return nil, errors.New("several statements in one that is prepared")
+	}
+	return list, err
 }
 
 // use runs do with the connection, again while another process has the file.

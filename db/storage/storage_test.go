@@ -191,6 +191,63 @@ func TestStoragesShareAFile(t *testing.T) {
 	}
 }
 
+// A text whose later statement found the file held by another program was run
+// again from its start, so that what the earlier ones had stored was there twice.
+func TestTextIsStoredWholeOrNotAtAll(t *testing.T) {
+	s, path := testStorage(t)
+	mustExec(t, s, "CREATE TABLE a(b)")
+	if err := s.Exec(t.Context(), "INSERT INTO a VALUES(1); INSERT INTO missing VALUES(2)"); err == nil {
+		t.Error("nonsense runs")
+	}
+	if got := mustAll(t, s, "SELECT b FROM a"); got != "[]" {
+		t.Errorf("of a text that failed %s is kept", got)
+	}
+	other, err := OpenStorage(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	done := make(chan error, 1)
+	go func() {
+		done <- s.Exec(t.Context(), `INSERT INTO a VALUES(1);
+			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 500000) SELECT max(i) FROM n;
+			INSERT INTO a VALUES(2)`)
+	}()
+	// Who comes in between sees nothing, and can not take the lock from under it.
+	for got := "[]"; got == "[]"; {
+		if got = mustAll(t, other, "SELECT b FROM a"); got != "[]" && got != "[[1] [2]]" {
+			t.Errorf("half a text is stored: %s", got)
+		}
+		mustExec(t, other, "UPDATE a SET b = b")
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if got := mustAll(t, s, "SELECT b FROM a"); got != "[[1] [2]]" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestTextInATransaction(t *testing.T) {
+	s, _ := testStorage(t)
+	fault := errors.New("fault")
+	err := s.Transaction(t.Context(), func(ctx context.Context) error {
+		return errors.Join(s.Exec(ctx, "CREATE TABLE a(b); INSERT INTO a VALUES(1)"), fault)
+	})
+	if !errors.Is(err, fault) {
+		t.Error(err)
+	}
+	if err := s.Exec(t.Context(), "INSERT INTO a VALUES(1)"); err == nil {
+		t.Error("the table outlives the transaction that made it")
+	}
+	if err := s.Exec(t.Context(), "SELECT 1; SELECT ?", int64(1)); err == nil {
+		t.Error("arguments for two statements were taken")
+	}
+	if _, err := s.Prepare("SELECT 1; SELECT 2").Get(t.Context()); err == nil {
+		t.Error("two statements were prepared as one")
+	}
+}
+
 func TestStorageStaysInItsFile(t *testing.T) {
 	s, _ := testStorage(t)
 	outside := filepath.Join(t.TempDir(), "outside.sqlite")
