@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"alisio/db/lock"
@@ -25,13 +26,11 @@ func Self() Owner { return lock.Self() }
 // at changedMs; see package lock.
 func AliveSince(pid int, changedMs int64) bool { return lock.AliveSince(pid, changedMs) }
 
-// maxDepth bounds the way from a child session to its root.
-const maxDepth = 64
-
 // Lock takes a session for the caller alone, among all processes and within this
-// one: *HeldError if somebody else has it. The session need not exist yet. A
-// program from before these locks, which wrote only its pid, is respected while
-// it runs.
+// one: *HeldError if somebody else has it. The session need not exist yet. The
+// process that its row names is respected while it runs, whatever became of the
+// lock's file: it may lie elsewhere for that process, be removed, or never have
+// been made by a program from before these locks.
 func (d *DB) Lock(ctx context.Context, session string) (*Lock, error) {
 	return d.lock(ctx, session, true)
 }
@@ -49,9 +48,9 @@ func (d *DB) lock(ctx context.Context, session string, patient bool) (*Lock, err
 		l.Release()
 		return nil, err
 	}
-	if s.LockedPID != os.Getpid() && s.LockedBoot == "" && lock.AliveSince(s.LockedPID, s.UpdatedMs) {
+	if err := s.heldElsewhere(); err != nil {
 		l.Release()
-		return nil, &HeldError{Session: session, PID: s.LockedPID}
+		return nil, err
 	}
 	if patient {
 		l.Sign()
@@ -59,9 +58,31 @@ func (d *DB) lock(ctx context.Context, session string, patient bool) (*Lock, err
 	return l, nil
 }
 
+// alive reports whether the process that a row names runs. Rows of programs that
+// stored a pid alone are judged by their time; where a newer one is in doubt, its
+// lock tells.
+func alive(o Owner, changedMs int64) bool {
+	if o.Boot == "" {
+		return lock.AliveSince(o.PID, changedMs)
+	}
+	alive, known := o.Alive()
+	return alive && known
+}
+
+// heldElsewhere returns a *HeldError if the row names another process that runs.
+func (s Session) heldElsewhere() error {
+	o := Owner{PID: s.LockedPID, Boot: s.LockedBoot, Start: s.LockedStart}
+	if o.PID == os.Getpid() || !alive(o, s.UpdatedMs) {
+		return nil
+	}
+	return &HeldError{Session: s.ID, PID: o.PID}
+}
+
+func (r Run) alive() bool { return alive(r.Owner, max(r.CreatedMs, r.StartedMs)) }
+
 // InterruptRuns marks the open runs, and the running child sessions, of
 // processes that are dead, and returns how many runs there were. A session that
-// somebody works in is left alone.
+// somebody works in is left alone, with all that belongs to its root.
 func (d *DB) InterruptRuns(ctx context.Context) (runs int, err error) {
 	open, err := d.OpenRuns(ctx)
 	if err != nil {
@@ -71,25 +92,29 @@ func (d *DB) InterruptRuns(ctx context.Context) (runs int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("look for running children: %w", err)
 	}
-	seen := map[string]bool{}
+	known := map[string]string{}
+	left := map[string][]string{} // by root: the sessions with open runs
 	for _, r := range open {
-		if ownerAlive(r) {
-			// Its children are at work with it.
-			root, err := d.root(ctx, r.Session)
-			if err != nil {
-				return runs, err
-			}
-			seen[r.Session], seen[root] = true, true
+		root, err := d.root(ctx, r.Session, known)
+		if err != nil {
+			return 0, err
 		}
-	}
-	for _, r := range open {
-		n, err := d.interrupt(ctx, r.Session, seen)
-		if runs += n; err != nil {
-			return runs, err
-		}
+		left[root] = append(left[root], r.Session)
 	}
 	for _, c := range children {
-		n, err := d.interrupt(ctx, c.Parent, seen)
+		root, err := d.root(ctx, c.ID, known)
+		if err != nil {
+			return 0, err
+		}
+		left[root] = append(left[root], root)
+	}
+	for _, r := range open {
+		if r.alive() {
+			delete(left, known[r.Session])
+		}
+	}
+	for root, sessions := range left {
+		n, err := d.interrupt(ctx, root, sessions)
 		if runs += n; err != nil {
 			return runs, err
 		}
@@ -97,60 +122,58 @@ func (d *DB) InterruptRuns(ctx context.Context) (runs int, err error) {
 	return runs, nil
 }
 
-// ownerAlive reports whether the process that a run's row names runs. Rows of
-// programs that stored a pid alone are judged by their time, for they took no
-// lock; where a newer one is in doubt, its lock tells.
-func ownerAlive(r Run) bool {
-	if r.Owner.Boot == "" {
-		return lock.AliveSince(r.OwnerPID, max(r.CreatedMs, r.StartedMs))
-	}
-	alive, known := r.Owner.Alive()
-	return alive && known
-}
-
-// interrupt marks a session's open runs and running children if nobody has the
-// lock of its root, under which all of them work.
-func (d *DB) interrupt(ctx context.Context, session string, seen map[string]bool) (int, error) {
-	root, err := d.root(ctx, session)
-	if err != nil || seen[session] || seen[root] {
+// interrupt marks what is open below a root if nobody has its lock, under which
+// its children work, nor that of one of the sessions with open runs.
+func (d *DB) interrupt(ctx context.Context, root string, sessions []string) (runs int, err error) {
+	var held *HeldError
+	l, err := d.lock(ctx, root, false)
+	if errors.As(err, &held) {
+		return 0, nil
+	} else if err != nil {
 		return 0, err
 	}
-	seen[session] = true
-	names := []string{session}
-	if root != session {
-		names = append(names, root)
-	}
-	for _, name := range names {
-		l, err := d.lock(ctx, name, false)
-		var held *HeldError
+	defer l.Release()
+	slices.Sort(sessions)
+	for _, s := range slices.Compact(sessions) {
+		if s == root {
+			continue
+		}
+		own, err := d.lock(ctx, s, false)
 		if errors.As(err, &held) {
 			return 0, nil
-		}
-		if err != nil {
+		} else if err != nil {
 			return 0, err
 		}
-		defer l.Release()
+		// One after another: there may be more than there are descriptors.
+		own.Release()
 	}
-	runs := 0
 	err = d.Write(ctx, Normal, func(t *Tx) (err error) {
-		runs, err = t.InterruptSession(session, time.Now().UnixMilli())
+		runs, err = t.InterruptSession(root, time.Now().UnixMilli())
 		return err
 	})
 	return runs, err
 }
 
-// root returns the session from which a child comes. Rows may be foreign: a way
-// without end is cut.
-func (d *DB) root(ctx context.Context, session string) (string, error) {
-	for range maxDepth {
-		s, err := d.Session(ctx, session)
-		if errors.Is(err, ErrNotFound) || err == nil && s.Parent == "" {
-			return session, nil
-		}
-		if err != nil {
+// root returns the session from which a child comes, and notes in known those
+// of all on the way. Rows may be foreign: a circle ends where it was entered.
+func (d *DB) root(ctx context.Context, session string, known map[string]string) (string, error) {
+	var way []string
+	at := session
+	for known[at] == "" {
+		known[at] = at
+		way = append(way, at)
+		s, err := d.Session(ctx, at)
+		if err != nil && !errors.Is(err, ErrNotFound) {
 			return "", err
 		}
-		session = s.Parent
+		if s.Parent == "" {
+			break
+		}
+		at = s.Parent
 	}
-	return session, nil
+	root := known[at]
+	for _, id := range way {
+		known[id] = root
+	}
+	return root, nil
 }

@@ -258,7 +258,7 @@ func TestRuns(t *testing.T) {
 		return errors.Join(x.BeginRun(Run{ID: "r3", Session: "t", Status: "queued", RequestID: "q", CreatedMs: 5}),
 			x.BeginRun(Run{ID: "r4", Session: "s", Status: "running", CreatedMs: 9}))
 	})
-	for _, k := range []struct{ session, workspace, want string }{{"s", "", "r1"}, {"t", "", "r3"}, {"", "/w", "r3"}} {
+	for _, k := range []struct{ session, workspace, want string }{{"s", "", "r1"}, {"t", "", "r3"}, {"", "/w", "r1"}} {
 		if got := must(d.RunByRequest(t.Context(), k.session, k.workspace, "q"))(t); got.ID != k.want {
 			t.Errorf("request in %q %q is run %s, want %s", k.session, k.workspace, got.ID, k.want)
 		}

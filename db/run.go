@@ -94,7 +94,7 @@ func (r reads) Run(ctx context.Context, id string) (Run, error) {
 }
 
 // RunByRequest returns the run of a request id in a session or, if that is
-// empty, the first in all sessions of a workspace; or ErrNotFound.
+// empty, the first that was stored in all sessions of a workspace; or ErrNotFound.
 func (r reads) RunByRequest(ctx context.Context, session, workspace, requestID string) (Run, error) {
 	if session != "" {
 		return one(ctx, r.src, hot, `SELECT `+runColumns+` FROM runs r WHERE r.session = ? AND r.request_id = ?`, scanRun, session, requestID)
@@ -102,13 +102,14 @@ func (r reads) RunByRequest(ctx context.Context, session, workspace, requestID s
 	// CROSS JOIN keeps the order: few runs have the request, a workspace may
 	// have thousands of sessions.
 	return one(ctx, r.src, hot, `SELECT `+runColumns+` FROM runs r CROSS JOIN sessions s ON s.id = r.session
-		WHERE r.request_id = ? AND s.workspace = ? ORDER BY r.created_at, r.rowid LIMIT 1`, scanRun, requestID, workspace)
+		WHERE r.request_id = ? AND s.workspace = ? ORDER BY r.rowid LIMIT 1`, scanRun, requestID, workspace)
 }
 
-// Runs returns up to limit runs of a session, the newest first.
+// Runs returns up to limit runs of a session, the last stored first, whatever
+// the clock said.
 func (r reads) Runs(ctx context.Context, session string, limit int) ([]Run, error) {
-	return list(ctx, r.src, cold, `SELECT `+runColumns+` FROM runs r WHERE r.session = ?
-		ORDER BY r.created_at DESC, r.rowid DESC LIMIT ?`, scanRun, session, page(limit))
+	return list(ctx, r.src, cold, `SELECT `+runColumns+` FROM runs r WHERE r.rowid IN
+		(SELECT rowid FROM runs WHERE session = ? ORDER BY rowid DESC LIMIT ?) ORDER BY r.rowid DESC`, scanRun, session, page(limit))
 }
 
 // OpenRuns returns the runs that stand as queued or running.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"time"
 )
 
@@ -205,23 +206,39 @@ func (t *Tx) clear(id string) (messages int64, err error) {
 
 // InterruptSession marks what a dead process left open: the queued and running
 // runs of a session and of its children, and these children. It returns how many
-// runs there were.
+// runs there were. A run of another process that runs is never marked, nor are
+// the sessions while there is one.
 func (t *Tx) InterruptSession(session string, nowMs int64) (runs int, err error) {
 	ids, err := t.Tree(context.Background(), session)
 	if err != nil {
 		return 0, err
 	}
+	open, err := t.OpenRuns(context.Background())
+	if err != nil {
+		return 0, err
+	}
+	within := make(map[string]bool, len(ids))
 	for _, id := range ids {
-		res, err := t.record(Fact{Kind: FactRun, Session: id}, `UPDATE runs SET status = 'interrupted', ended_at = ?
-			WHERE session = ? AND status IN ('queued', 'running')`, nowMs, id)
-		if err != nil {
-			return 0, err
+		within[id] = true
+	}
+	working := false
+	for _, r := range open {
+		switch {
+		case !within[r.Session]:
+		case r.OwnerPID != os.Getpid() && r.alive():
+			working = true
+		default:
+			if err := t.recordOne(Fact{Kind: FactRun, Session: r.Session, Key: r.ID}, `UPDATE runs SET status = 'interrupted', ended_at = ?
+				WHERE id = ?`, nowMs, r.ID); err != nil {
+				return 0, err
+			}
+			runs++
 		}
-		n, err := res.RowsAffected()
-		if err != nil {
-			return 0, fmt.Errorf("store run: %w", err)
+	}
+	for _, id := range ids {
+		if working {
+			break
 		}
-		runs += int(n)
 		if _, err := t.record(Fact{Kind: FactSession, Session: id, Key: "status"}, `UPDATE sessions SET status = 'interrupted'
 			WHERE id = ? AND status IN ('queued', 'running')`, id); err != nil {
 			return 0, err

@@ -19,8 +19,10 @@ type Owner struct {
 const startSlackMs = 2000
 
 // Self returns this process.
-func Self() Owner {
-	pid := os.Getpid()
+func Self() Owner { return Of(os.Getpid()) }
+
+// Of returns the process that has a pid now.
+func Of(pid int) Owner {
 	start, _ := processStart(pid)
 	return Owner{PID: pid, Boot: bootID(), Start: start}
 }
