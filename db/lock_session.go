@@ -48,7 +48,7 @@ func (d *DB) lock(ctx context.Context, session string, patient bool) (*Lock, err
 		l.Release()
 		return nil, err
 	}
-	if err := s.heldElsewhere(); err != nil {
+	if err := s.HeldElsewhere(); err != nil {
 		l.Release()
 		return nil, err
 	}
@@ -58,27 +58,16 @@ func (d *DB) lock(ctx context.Context, session string, patient bool) (*Lock, err
 	return l, nil
 }
 
-// alive reports whether the process that a row names runs. Rows of programs that
-// stored a pid alone are judged by their time; where a newer one is in doubt, its
-// lock tells.
-func alive(o Owner, changedMs int64) bool {
-	if o.Boot == "" {
-		return lock.AliveSince(o.PID, changedMs)
-	}
-	alive, known := o.Alive()
-	return alive && known
-}
-
-// heldElsewhere returns a *HeldError if the row names another process that runs.
-func (s Session) heldElsewhere() error {
+// HeldElsewhere returns a *HeldError if the row names another process that runs.
+func (s Session) HeldElsewhere() error {
 	o := Owner{PID: s.LockedPID, Boot: s.LockedBoot, Start: s.LockedStart}
-	if o.PID == os.Getpid() || !alive(o, s.UpdatedMs) {
-		return nil
+	if o.Works(s.UpdatedMs) && o.PID != os.Getpid() {
+		return &HeldError{Session: s.ID, PID: o.PID}
 	}
-	return &HeldError{Session: s.ID, PID: o.PID}
+	return nil
 }
 
-func (r Run) alive() bool { return alive(r.Owner, max(r.CreatedMs, r.StartedMs)) }
+func (r Run) alive() bool { return r.Owner.Works(max(r.CreatedMs, r.StartedMs)) }
 
 // InterruptRuns marks the open runs, and the running child sessions, of
 // processes that are dead, and returns how many runs there were. A session that

@@ -60,3 +60,14 @@ func AliveSince(pid int, changedMs int64) bool {
 	startMs, ok := processStartMs(pid)
 	return !ok || startMs <= changedMs+startSlackMs
 }
+
+// Works reports whether the process that a row names runs for certain. Rows of
+// programs that stored a pid alone are judged by when they were changed; where a
+// newer one is in doubt, its lock tells.
+func (o Owner) Works(changedMs int64) bool {
+	if o.Boot == "" {
+		return AliveSince(o.PID, changedMs)
+	}
+	alive, known := o.Alive()
+	return alive && known
+}
