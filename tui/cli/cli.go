@@ -95,15 +95,16 @@ type call struct {
 // Main runs the program and returns its exit code.
 func Main(ctx context.Context, env Env) int {
 	c, err := parse(env)
-	if err == nil && c.noColor {
-		c.Getenv = withNoColor(env.Getenv)
-	}
-	code := exitUsage
-	if err == nil {
-		code, err = c.do(ctx)
-	}
 	if err != nil {
 		plain.Failure(env.Stderr, err)
+		return exitUsage
+	}
+	if c.noColor {
+		c.Getenv = withNoColor(env.Getenv)
+	}
+	code, err := c.do(ctx)
+	if err != nil {
+		plain.Failure(env.Stderr, c.advised(err))
 	}
 	return code
 }
@@ -196,7 +197,7 @@ func (c *call) workingDir() (string, error) {
 	}
 	switch info, err := os.Stat(dir); {
 	case err != nil:
-		return "", fmt.Errorf("--cwd: %w", err)
+		return "", fmt.Errorf("--cwd: %w", fileError(dir, err))
 	case !info.IsDir():
 		return "", fmt.Errorf("--cwd: %s is not a directory", dir)
 	}

@@ -3,16 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 
 	"alisio/agent"
 	"alisio/agent/text"
-)
-
-var (
-	errNoCheck = errors.New("nothing is named to check; use: alisio doctor --store, the only check so far")
-	errFix     = errors.New("--fix needs what it is to repair: alisio doctor --store --fix")
 )
 
 // finding is one result of a check as --json prints it; Level is ok, note or
@@ -30,9 +27,9 @@ func runDoctor(ctx context.Context, c *call) (int, error) {
 	}
 	switch {
 	case c.fix && !c.store:
-		return exitUsage, errFix
+		return exitUsage, errors.New("--fix needs what it is to repair: " + c.command("doctor --store --fix"))
 	case !c.store:
-		return exitUsage, errNoCheck
+		return exitUsage, fmt.Errorf("nothing is named to check; use: %s, the only check so far", c.command("doctor --store"))
 	}
 	return c.inOrder(ctx, c.checkStore)
 }
@@ -41,6 +38,9 @@ func (c *call) checkStore(ctx context.Context) (int, error) {
 	o, err := c.storeOptions()
 	if err != nil {
 		return exitUsage, err
+	}
+	if _, err := os.Stat(o.Path); c.db != "" && errors.Is(err, fs.ErrNotExist) {
+		return exitUsage, fmt.Errorf("--db: %s is not there", c.db) // a repair would make one
 	}
 	check := agent.CheckStore
 	if c.fix {

@@ -142,7 +142,7 @@ func commonFlags() []flag {
 			set: func(s *settings, v string) error { s.overrides.BaseURL = &v; return nil }},
 		{name: "config", arg: "FILE", help: "read this configuration over the global one",
 			set: named(func(s *settings) *string { return &s.config })},
-		{name: "cwd", arg: "DIR", in: append(taskVerbs(), "sessions list"), help: "work in this directory",
+		{name: "cwd", arg: "DIR", in: append(taskVerbs(), "sessions list", "sessions show", "sessions export"), help: "work in this directory",
 			set: named(func(s *settings) *string { return &s.cwd })},
 		{name: "db", arg: "FILE", in: storeVerbs(), help: "use this session database",
 			set: named(func(s *settings) *string { return &s.db })},
@@ -179,7 +179,7 @@ func commonFlags() []flag {
 
 // jsonVerbs are the commands that print events or lists.
 func jsonVerbs() []string {
-	return append(taskVerbs(), "demo", "doctor", "sessions list", "sessions recover", "sessions show")
+	return append(taskVerbs(), "demo", "doctor", "sessions delete", "sessions list", "sessions recover", "sessions show")
 }
 
 func efforts() []string {

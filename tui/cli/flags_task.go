@@ -25,7 +25,7 @@ func taskFlagRows() []flag {
 				s.task.images = append(s.task.images, v)
 				return nil
 			}},
-		{name: "last", in: []string{"resume"}, help: "the newest session of this workspace",
+		{name: "last", in: []string{"resume", "sessions show", "sessions export"}, help: "the newest session of this workspace",
 			set: on(func(s *settings) *bool { return &s.task.last })},
 		{name: "request-id", arg: "ID", help: "work on a request once: again, its answer is repeated",
 			set: anID(func(s *settings) *string { return &s.task.requestID })},

@@ -41,7 +41,7 @@ func readImage(path, name string) (llm.Attachment, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return llm.Attachment{}, err
+		return llm.Attachment{}, fileError(name, err)
 	case info.IsDir():
 		return llm.Attachment{}, fmt.Errorf("%s is a directory", name)
 	case !info.Mode().IsRegular():
@@ -49,7 +49,7 @@ func readImage(path, name string) (llm.Attachment, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return llm.Attachment{}, err
+		return llm.Attachment{}, fileError(name, err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, llm.MaxImageBytes+1))

@@ -57,7 +57,7 @@ func (c *call) misplaced(f flag) error {
 	case f.in != nil && len(f.in) <= 3:
 		return fmt.Errorf("flag --%s belongs to: alisio %s", f.name, strings.Join(f.in, ", alisio "))
 	case f.in != nil:
-		return fmt.Errorf("flag --%s means nothing to: alisio %s; alisio help lists the commands", f.name, c.verb)
+		return fmt.Errorf("flag --%s means nothing to: alisio %s; its flags: alisio %s --help", f.name, c.verb, c.verb)
 	}
 	return fmt.Errorf("flag --%s means nothing to: alisio %s; it belongs to: alisio %s",
 		f.name, c.verb, strings.Join(taskVerbs(), ", alisio "))

@@ -5,18 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"alisio/agent"
 	"alisio/llm"
 )
 
-var (
-	errNoSession = errors.New(`no session is named; use: alisio resume SESSION "what is to be done", or --last`)
-	errNoMore    = &llm.Error{
-		Message: `no task is given; use: alisio resume SESSION "what is to be done"`,
-		Hint:    "alisio sessions show SESSION prints what was said",
+var errNoSession = errors.New(`no session is named; use: alisio resume SESSION "what is to be done", or --last`)
+
+// noMore complains about a task that is missing.
+func (c *call) noMore() error {
+	shown := "--last"
+	if !c.task.last {
+		shown = shellWord(c.args[0])
 	}
-)
+	return &llm.Error{
+		Message: `no task is given; use: alisio resume SESSION "what is to be done"`,
+		Hint:    c.command("sessions show "+shown) + " prints what was said",
+	}
+}
 
 // runResume gives one more task to a stored session, in the directory that it
 // worked in, whatever directory it is called from: what was said is about the files
@@ -31,7 +38,7 @@ func runResume(ctx context.Context, c *call) (int, error) {
 		}
 		words = words[1:]
 	}
-	prompt, err := c.prompt(ctx, words, errNoMore)
+	prompt, err := c.prompt(ctx, words, c.noMore())
 	switch {
 	case ctx.Err() != nil:
 		return exitCancelled, errCancelled
@@ -44,37 +51,40 @@ func runResume(ctx context.Context, c *call) (int, error) {
 			return s, code, err
 		}
 		o.Dir = s.Workspace
-		return s, exitUsage, workspaceIsThere(s)
+		return s, exitUsage, c.workspaceIsThere(s)
 	})
 }
 
-// resumed finds the session that is to go on.
+// resumed finds the session that is to go on. With --last all words are the
+// prompt; one in front that is how a session begins was meant as its name.
 func (c *call) resumed(ctx context.Context, store *agent.Store, here string) (agent.Session, int, error) {
 	if !c.task.last {
 		return c.session(ctx, store, c.args[0])
 	}
-	root := agent.Root(here, c.Getenv("HOME"))
-	s, err := store.Last(ctx, root)
-	switch {
-	case errors.Is(err, agent.ErrNotFound):
-		return s, exitUsage, &llm.Error{
-			Message: fmt.Sprintf("no session of %s is stored", root), Hint: "alisio sessions list lists those of all workspaces",
+	if len(c.args) > 1 && hexadecimal(c.args[0]) {
+		var several *agent.AmbiguousError
+		if _, err := store.Find(ctx, strings.ToLower(c.args[0])); err == nil || errors.As(err, &several) {
+			return agent.Session{}, exitUsage, errNotBoth
 		}
-	case err != nil:
-		return s, exitFailed, err
 	}
-	return s, exitDone, nil
+	return c.newest(ctx, store, here)
+}
+
+// hexadecimal reports whether a word looks like the beginning of an id.
+func hexadecimal(word string) bool {
+	const least = 4
+	return len(word) >= least && strings.Trim(word, "0123456789abcdefABCDEF-") == ""
 }
 
 // workspaceIsThere complains about a workspace that is gone: a session goes on
 // in another one only when somebody says so.
-func workspaceIsThere(s agent.Session) error {
+func (c *call) workspaceIsThere(s agent.Session) error {
 	info, err := os.Stat(s.Workspace)
 	if err == nil && info.IsDir() {
 		return nil
 	}
 	return &llm.Error{
 		Message: fmt.Sprintf("the session's workspace %s is not there any more", s.Workspace),
-		Hint:    "--cwd DIR goes on in another directory",
+		Hint:    "--cwd DIR goes on in another directory, for this run; after a move: alisio help resume",
 	}
 }

@@ -15,7 +15,7 @@ func runArchive(ctx context.Context, c *call) (int, error) {
 		if c.sessions.off {
 			c.notice("session %s is listed again", s.ID)
 		} else {
-			c.notice("session %s is archived: alisio sessions list --all lists it", s.ID)
+			c.notice("session %s is archived: %s lists it", s.ID, c.command("sessions list --all"))
 		}
 		return nil
 	})

@@ -14,25 +14,66 @@ import (
 // right to write.
 func runDelete(ctx context.Context, c *call) (int, error) {
 	if !c.sessions.yes {
-		return c.lookSession(ctx, func(store *agent.Store, s agent.Session) error {
-			holds, err := store.Contents(ctx, s.ID)
-			if err != nil {
-				return err
-			}
-			if err := c.print("would delete " + described(s, holds) + "\n"); err != nil {
-				return err
-			}
-			c.notice("nothing is deleted yet; --yes does it")
-			return nil
-		})
+		return c.lookSession(ctx, func(store *agent.Store, s agent.Session) error { return c.preview(ctx, store, s) })
 	}
 	return c.withSession(ctx, func(store *agent.Store, s agent.Session) error {
 		gone, err := store.Delete(ctx, s.ID)
 		if err != nil {
 			return err
 		}
+		if c.json {
+			return printJSON(c, deletionOf(s, gone, true))
+		}
 		return c.print("deleted " + described(s, gone) + "\n")
 	})
+}
+
+// preview tells what a deletion would take away, and what would hinder it.
+func (c *call) preview(ctx context.Context, store *agent.Store, s agent.Session) error {
+	holds, err := store.Contents(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	sum, err := store.Summary(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		err = printJSON(c, deletionOf(s, holds, false))
+	} else {
+		err = c.print("would delete " + described(s, holds) + "\n")
+	}
+	if err != nil {
+		return err
+	}
+	if sum.BusyPID != 0 {
+		c.notice("session %s is in use by process %d: until that has ended, --yes is refused", s.ID, sum.BusyPID)
+		return nil
+	}
+	c.notice("nothing is deleted yet; --yes does it")
+	return nil
+}
+
+// deletion is what would go, or is gone, as --json prints it.
+type deletion struct {
+	Kind     string `json:"kind"`
+	ID       string `json:"id"`
+	Title    string `json:"title"`
+	Deleted  bool   `json:"deleted"`
+	Messages int    `json:"messages"`
+	Events   int    `json:"events"`
+	Calls    int    `json:"calls"`
+	Runs     int    `json:"runs"`
+	Children int    `json:"children"`
+	Blobs    int    `json:"blobs"`
+	Bytes    int64  `json:"bytes"`
+}
+
+func deletionOf(s agent.Session, h agent.Contents, deleted bool) deletion {
+	return deletion{
+		Kind: "deletion", ID: s.ID, Title: s.Title, Deleted: deleted, Messages: h.Messages, Events: h.Events, Calls: h.Calls,
+		Runs: h.Runs, Children: h.Children, Blobs: h.Blobs, Bytes: h.Bytes,
+	}
 }
 
 // described says what a session holds.
@@ -46,12 +87,8 @@ func described(s agent.Session, h agent.Contents) string {
 		{h.Runs, "run", "runs"}, {h.Children, "session of an agent", "sessions of agents"},
 		{h.Blobs, "reference to a stored result or image", "references to stored results or images"},
 	} {
-		switch p.n {
-		case 0:
-		case 1:
-			parts = append(parts, "1 "+p.one)
-		default:
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.many))
+		if p.n > 0 {
+			parts = append(parts, count(p.n, p.one, p.many))
 		}
 	}
 	if len(parts) == 0 {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"alisio/agent"
 	"alisio/agent/text"
@@ -63,7 +64,7 @@ func exportTo(path string, write func(io.Writer) error) (err error) {
 		return fmt.Errorf("--output: %s exists already, and nothing is overwritten", path)
 	}
 	if err != nil {
-		return fmt.Errorf("--output: %w", err)
+		return misuse{fmt.Errorf("--output: %w", outputError(path, err))}
 	}
 	err = write(f)
 	if err == nil {
@@ -75,6 +76,14 @@ func exportTo(path string, write func(io.Writer) error) (err error) {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
+}
+
+// outputError says why a new file can not be made.
+func outputError(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the directory %s is not there", filepath.Dir(path))
+	}
+	return fileError(path, err)
 }
 
 // lineWriter makes text safe for a terminal line by line: JSON stays JSON, other

@@ -14,6 +14,9 @@ import (
 // runImport takes an exported session in and prints its id.
 func runImport(ctx context.Context, c *call) (int, error) {
 	name, err := c.one("a file, or - for standard input")
+	if err != nil && len(c.args) == 0 {
+		err = &llm.Error{Message: err.Error(), Hint: "as in: " + c.command("sessions import talk.jsonl")}
+	}
 	if err != nil {
 		return exitUsage, err
 	}
@@ -44,7 +47,7 @@ func (c *call) exported(name string) (*os.File, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, fileError(name, err)
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		f.Close()
@@ -63,5 +66,9 @@ func (c *call) takeIn(ctx context.Context, store *agent.Store, in io.Reader) (in
 	case err != nil:
 		return exitFailed, err
 	}
-	return c.printed(s.ID + "\n")
+	if err := c.print(s.ID + "\n"); err != nil {
+		return exitFailed, err
+	}
+	c.notice("%s, %s taken in", count(s.Messages, "message", "messages"), count(s.Events, "event", "events"))
+	return exitDone, nil
 }

@@ -11,6 +11,7 @@ import (
 	"alisio/agent/text"
 	"alisio/plug"
 	"alisio/tui/plain"
+	"alisio/tui/term"
 )
 
 const (
@@ -19,8 +20,12 @@ const (
 	shortID = 8
 	// usualLimit is how many sessions are listed without --limit.
 	usualLimit = 50
-	// maxTitle bounds a title in a list, in cells.
+	// maxTitle bounds a title in a list, in cells; minTitle is what a narrow
+	// terminal leaves of it.
 	maxTitle = 60
+	minTitle = 20
+	// screen is how wide a list on a terminal is, in cells, where titles allow it.
+	screen = 100
 )
 
 // runList lists sessions, the newest first: a page, never all of them unasked.
@@ -56,46 +61,80 @@ func runList(ctx context.Context, c *call) (int, error) {
 	}
 	more := len(list) > limit
 	list = list[:min(limit, len(list))]
-	if code, err := c.printList(list, q.Workspace == ""); err != nil {
-		return code, err
+	places, err := workspaces(ctx, store)
+	if err != nil {
+		return exitFailed, err
+	}
+	if err := c.printList(list, places, q.Workspace == ""); err != nil {
+		return exitFailed, err
 	}
 	switch {
 	case more:
 		c.notice("there are more; --limit N lists N of them")
-	case len(list) == 0 && !c.json:
-		c.notice("no session is there to list")
+	case len(list) == 0:
+		c.notice("%s", c.nothing(q))
 	}
 	return exitDone, nil
+}
+
+// nothing says what a list without sessions is a list of.
+func (c *call) nothing(q agent.Query) string {
+	switch {
+	case q.Workspace != "" && q.All:
+		return "no session of " + q.Workspace + " is stored"
+	case q.Workspace != "":
+		return "no session of " + q.Workspace + " is listed; " + c.command("sessions list") + " lists those of all workspaces, --all archived ones too"
+	case q.All:
+		return "no session is stored yet"
+	}
+	return "no session is listed; --all lists archived ones too, and those that agents started"
 }
 
 // printList prints sessions, a line or an object each:
 //
 //	1a2b3c4d     3 h  VAT rounding  ~/projects/ledger  [pinned, uncertain]
 //
-// Titles and paths come from models, imports and other people's disks.
-func (c *call) printList(list []agent.Summary, workspaces bool) (int, error) {
+// A workspace that has a label is called by it. Titles, labels and paths come from
+// models, imports and other people's disks.
+func (c *call) printList(list []agent.Summary, places map[string]place, withPlaces bool) error {
 	if c.json {
 		for _, s := range list {
-			if err := printJSON(c, entryOf(s)); err != nil {
-				return exitFailed, err
+			if err := printJSON(c, entryOf(s, places)); err != nil {
+				return err
 			}
 		}
-		return exitDone, nil
+		return nil
 	}
-	var b strings.Builder
 	now, home := time.Now(), c.Getenv("HOME")
 	names := shortNames(list)
+	var t table
 	for i, s := range list {
-		fmt.Fprintf(&b, "%s  %6s  %s", names[i], age(now, s.Updated), text.Clip(title(s.Session), maxTitle))
-		if workspaces {
-			b.WriteString("  " + text.Line(atHome(s.Workspace, home)))
+		row := []string{names[i], fmt.Sprintf("%6s", age(now, s.Updated)), text.Clip(title(s.Session), maxTitle)}
+		if withPlaces {
+			row = append(row, placeName(s.Workspace, home, places))
 		}
 		if m := marks(s); len(m) > 0 {
-			b.WriteString("  [" + strings.Join(m, ", ") + "]")
+			row = append(row, "["+strings.Join(m, ", ")+"]")
 		}
-		b.WriteByte('\n')
+		t = append(t, row)
 	}
-	return c.printed(b.String())
+	if term.IsTerminal(c.Stdout) {
+		t.clip(2, screen, minTitle)
+	}
+	return c.print(t.String())
+}
+
+// placeName is what a list calls a workspace.
+func placeName(path, home string, places map[string]place) string {
+	p := places[path]
+	name := p.label
+	if name == "" {
+		name = text.Line(atHome(path, home))
+	}
+	if p.pinned {
+		name += " (pinned)"
+	}
+	return name
 }
 
 // shortNames cuts ids to the length at which those of the list differ. A session
@@ -148,6 +187,10 @@ func marks(s agent.Summary) []string {
 		m = append(m, fmt.Sprintf("running, process %d", s.BusyPID))
 	case interrupted(s):
 		m = append(m, "interrupted")
+	case s.LastRun == runFailed, s.LastRun == runCancelled:
+		m = append(m, string(s.LastRun))
+	case s.LastRun == runTurnsExceeded:
+		m = append(m, "turn limit")
 	}
 	if s.Uncertain {
 		m = append(m, "uncertain")
@@ -195,29 +238,32 @@ func atHome(path, home string) string {
 // entry is a session as --json prints it. Times are RFC 3339 in UTC with
 // milliseconds, as in events; absent where old programs kept none.
 type entry struct {
-	Kind      string `json:"kind"`
-	ID        string `json:"id"`
-	Title     string `json:"title"`
-	Workspace string `json:"workspace"`
-	Provider  string `json:"provider,omitempty"`
-	Model     string `json:"model,omitempty"`
-	Parent    string `json:"parent,omitempty"`
-	Depth     int    `json:"depth,omitempty"`
-	Agent     string `json:"agent,omitempty"`
-	Status    string `json:"status,omitempty"`
-	Created   string `json:"createdAt,omitempty"`
-	Updated   string `json:"updatedAt,omitempty"`
-	Pinned    bool   `json:"pinned,omitempty"`
-	Archived  string `json:"archivedAt,omitempty"`
-	Messages  int    `json:"messages,omitempty"`
-	LastRun   string `json:"lastRun,omitempty"`
-	BusyPID   int    `json:"busyPid,omitempty"`
-	Uncertain bool   `json:"uncertain,omitempty"`
+	Kind        string `json:"kind"`
+	ID          string `json:"id"`
+	Title       string `json:"title"`
+	Workspace   string `json:"workspace"`
+	Label       string `json:"workspaceLabel,omitempty"`
+	PinnedPlace bool   `json:"workspacePinned,omitempty"`
+	Provider    string `json:"provider,omitempty"`
+	Model       string `json:"model,omitempty"`
+	Parent      string `json:"parent,omitempty"`
+	Depth       int    `json:"depth,omitempty"`
+	Agent       string `json:"agent,omitempty"`
+	Status      string `json:"status,omitempty"`
+	Created     string `json:"createdAt,omitempty"`
+	Updated     string `json:"updatedAt,omitempty"`
+	Pinned      bool   `json:"pinned,omitempty"`
+	Archived    string `json:"archivedAt,omitempty"`
+	Messages    int    `json:"messages,omitempty"`
+	LastRun     string `json:"lastRun,omitempty"`
+	BusyPID     int    `json:"busyPid,omitempty"`
+	Uncertain   bool   `json:"uncertain,omitempty"`
 }
 
-func entryOf(s agent.Summary) entry {
+func entryOf(s agent.Summary, places map[string]place) entry {
+	p := places[s.Workspace]
 	return entry{
-		Kind: "session", ID: s.ID, Title: s.Title, Workspace: s.Workspace, Provider: s.Provider, Model: s.Model,
+		Kind: "session", ID: s.ID, Title: s.Title, Workspace: s.Workspace, Label: p.label, PinnedPlace: p.pinned, Provider: s.Provider, Model: s.Model,
 		Parent: s.Parent, Depth: s.Depth, Agent: s.Agent, Status: s.Status, Created: stamp(s.Created),
 		Updated: stamp(s.Updated), Pinned: s.Pinned, Archived: stamp(s.Archived), Messages: s.Messages,
 		LastRun: string(s.LastRun), BusyPID: s.BusyPID, Uncertain: s.Uncertain,
@@ -234,7 +280,7 @@ func stamp(t time.Time) string {
 // object is what --json prints as one line. A field that a session lacks is absent,
 // never null; readers ignore fields that they do not know.
 type object interface {
-	entry | storedMessage | storedEvent | openCall | finding
+	entry | storedMessage | storedEvent | openCall | finding | deletion
 }
 
 // printJSON prints one object as a line that is safe for a terminal.

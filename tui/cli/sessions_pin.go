@@ -3,8 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 
 	"alisio/agent"
+	"alisio/agent/text"
 )
 
 // runPin marks a session, or with --workspace a workspace.
@@ -34,11 +37,17 @@ func (c *call) pinned() string {
 }
 
 // pinWorkspace marks the workspace that a directory belongs to, and gives it a
-// name. It need not be there any more.
+// name. To take that back it need not be there any more.
 func (c *call) pinWorkspace(ctx context.Context) (int, error) {
 	dir, err := c.absolute(c.sessions.workspace)
 	if err != nil {
 		return exitUsage, err
+	}
+	switch info, err := os.Stat(dir); {
+	case err != nil && !c.sessions.off:
+		return exitUsage, fmt.Errorf("--workspace: %w", fileError(c.sessions.workspace, err))
+	case err == nil && !info.IsDir():
+		return exitUsage, fmt.Errorf("--workspace: %s is not a directory", c.sessions.workspace)
 	}
 	root := agent.Root(dir, c.Getenv("HOME"))
 	store, code, err := c.database(ctx)
@@ -50,6 +59,33 @@ func (c *call) pinWorkspace(ctx context.Context) (int, error) {
 	if err := store.PinWorkspace(ctx, root, c.sessions.label, &on); err != nil {
 		return exitFailed, err
 	}
-	c.notice("workspace %s is %s", root, c.pinned())
+	places, err := workspaces(ctx, store)
+	if err != nil {
+		return exitFailed, err
+	}
+	called := ""
+	if label := places[root].label; label != "" {
+		called = fmt.Sprintf(", called %q,", label)
+	}
+	c.notice("workspace %s%s is %s", root, called, c.pinned())
 	return exitDone, nil
+}
+
+// place is what is kept of a workspace; its label is safe to print.
+type place struct {
+	label  string
+	pinned bool
+}
+
+// workspaces are the known ones by their paths.
+func workspaces(ctx context.Context, store *agent.Store) (map[string]place, error) {
+	list, err := store.Workspaces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	places := make(map[string]place, len(list))
+	for _, w := range list {
+		places[w.Path] = place{text.Line(w.Label), w.Pinned}
+	}
+	return places, nil
 }

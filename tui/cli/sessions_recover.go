@@ -4,18 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"alisio/agent"
 	"alisio/agent/config"
 	"alisio/agent/text"
 	"alisio/llm"
+	"alisio/plug"
 )
 
 // runRecover shows the calls of a session of which nobody knows whether they had
 // their effect, and records with --acknowledge that a person knows of them.
 func runRecover(ctx context.Context, c *call) (int, error) {
-	name, err := c.one("the id of a session")
+	name, err := c.oneSession()
 	if err != nil {
 		return exitUsage, err
 	}
@@ -65,43 +67,56 @@ func (c *call) recovered(ctx context.Context, store *agent.Store, s agent.Sessio
 			return exitFailed, err
 		}
 	}
-	switch {
-	case len(open) == 0:
+	switch n := len(open); {
+	case n == 0:
 		c.notice("session %s is not uncertain: there is nothing to recover", s.ID)
 	case c.sessions.acknowledge:
-		c.notice("recorded: the effect of %s is unknown, and the session can go on", callCount(len(open)))
+		c.notice("recorded: the effect of %s is unknown, and the session can go on", count(n, "call", "calls"))
 	default:
 		return exitUncertain, &llm.Error{
 			Cause:   llm.CauseUncertain,
-			Message: fmt.Sprintf("%s of session %s may have had their effect", callCount(len(open)), s.ID),
-			Hint:    "look what became of them, then: alisio sessions recover " + s.ID + c.dbFlag() + " --acknowledge",
+			Message: "session " + s.ID + " is uncertain: " + died(n),
+			Hint:    lookAt(open) + ", then: " + c.command("sessions recover "+s.ID) + " --acknowledge",
 		}
 	}
 	return exitDone, nil
 }
 
-func callCount(n int) string {
+// died tells what is not known of so many calls.
+func died(n int) string {
 	if n == 1 {
-		return "1 call"
+		return "the program died during 1 call, and it is not known whether it took effect"
 	}
-	return fmt.Sprintf("%d calls", n)
+	return fmt.Sprintf("the program died during %d calls, and it is not known whether they took effect", n)
+}
+
+// lookAt tells what a person has to look at before such calls are acknowledged.
+func lookAt(open []openCall) string {
+	look := "look what became of it"
+	if len(open) > 1 {
+		look = "look what became of them"
+	}
+	if slices.ContainsFunc(open, func(o openCall) bool { return o.Effect == string(plug.EffectProcess) }) {
+		look += " (a program that it started may still be running)"
+	}
+	return look
 }
 
 // uncertain is the error of a run that an uncertain session refuses: which calls
 // these are, and the way on.
 func (c *call) uncertain(ctx context.Context, store *agent.Store, err *agent.UncertainError) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "session %s is uncertain: the program died while %s may have had their effect", err.Session, callCount(len(err.Calls)))
 	open, readErr := openCalls(ctx, store, err.Session, err.Calls)
 	if readErr != nil {
 		return errors.Join(err, readErr)
 	}
+	var b strings.Builder
+	b.WriteString("session " + err.Session + " is uncertain: " + died(len(open)))
 	for _, o := range open {
 		b.WriteString("\n" + o.line())
 	}
 	return &llm.Error{
 		Cause: llm.CauseUncertain, Message: b.String(),
-		Hint: "look what became of them, then: alisio sessions recover " + err.Session + c.dbFlag() +
+		Hint: lookAt(open) + ", then: " + c.command("sessions recover "+err.Session) +
 			" --acknowledge; or go on with --acknowledge-uncertain",
 	}
 }
@@ -151,12 +166,4 @@ func openCalls(ctx context.Context, store *agent.Store, id string, calls []agent
 		return nil
 	})
 	return list, err
-}
-
-// dbFlag repeats --db in a command that is told to a person.
-func (c *call) dbFlag() string {
-	if c.db == "" {
-		return ""
-	}
-	return " --db " + shellWord(c.db)
 }

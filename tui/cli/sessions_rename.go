@@ -17,11 +17,14 @@ func runRename(ctx context.Context, c *call) (int, error) {
 	if err != nil {
 		return code, err
 	}
-	return c.with(ctx, store, c.args[0], func(store *agent.Store, s agent.Session) error {
+	return c.with(store, c.byName(ctx, store, c.args[0]), func(store *agent.Store, s agent.Session) error {
 		if err := store.Rename(ctx, s.ID, strings.Join(c.args[1:], " ")); err != nil {
 			return err
 		}
-		c.notice("session %s has another title", s.ID)
-		return nil
+		s, err := store.Session(ctx, s.ID)
+		if err == nil {
+			c.notice("session %s is called %q now", s.ID, title(s))
+		}
+		return err
 	})
 }

@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"alisio/agent"
 	"alisio/agent/text"
-	"alisio/llm"
 	"alisio/plug"
 )
 
@@ -17,10 +15,8 @@ const (
 	// showPage is how many rows are held at once. A message with its images can
 	// have some ten megabytes.
 	showPage = 16
-	// maxCall and maxResult bound the arguments and the result of a call in a
-	// conversation that is shown, in cells.
-	maxCall   = 120
-	maxResult = 120
+	// manyRuns is more than a session has.
+	manyRuns = 10_000
 )
 
 // runShow prints a session's conversation.
@@ -30,17 +26,24 @@ func runShow(ctx context.Context, c *call) (int, error) {
 		if err != nil {
 			return err
 		}
-		if c.json {
-			return c.showJSON(ctx, store, sum)
+		places, err := workspaces(ctx, store)
+		if err != nil {
+			return err
 		}
-		return c.showText(ctx, store, sum)
+		if c.json {
+			return c.showJSON(ctx, store, sum, places)
+		}
+		return c.showText(ctx, store, sum, places)
 	})
 }
 
 // showText prints what was said, page by page. What a person has to know of the
 // session goes to standard error, behind all else, where a pager does not hide it.
-func (c *call) showText(ctx context.Context, store *agent.Store, s agent.Summary) error {
+func (c *call) showText(ctx context.Context, store *agent.Store, s agent.Summary, places map[string]place) error {
 	head := title(s.Session) + "\nsession " + text.Line(s.ID) + "\nworkspace " + text.Line(s.Workspace)
+	if label := places[s.Workspace].label; label != "" {
+		head += " (" + label + ")"
+	}
 	if s.Model != "" {
 		head += "\nmodel " + text.Line(s.Model)
 	}
@@ -53,16 +56,19 @@ func (c *call) showText(ctx context.Context, store *agent.Store, s agent.Summary
 	if err := c.print(head + "\n"); err != nil {
 		return err
 	}
-	t := transcript{print: c.print}
-	err := eachMessage(ctx, store, s.ID, t.message)
-	if err == nil {
+	runs, err := store.Runs(ctx, s.ID, manyRuns)
+	if err != nil {
+		return err
+	}
+	t := transcript{print: c.print, ends: badEnds(runs, s.BusyPID != 0)}
+	if err = eachMessage(ctx, store, s.ID, t.message); err == nil {
 		err = t.close()
 	}
 	switch {
 	case err != nil:
 		return err
 	case s.Uncertain:
-		c.notice("calls of this session may have had their effect: alisio sessions recover %s", s.ID)
+		c.notice("it is not known of some call whether it took effect: %s", c.command("sessions recover "+s.ID))
 	case interrupted(s):
 		c.notice("the last run was interrupted; all that it had stored is here")
 	}
@@ -83,120 +89,6 @@ func eachMessage(ctx context.Context, store *agent.Store, id string, do func(age
 			after = m.Seq
 		}
 	}
-}
-
-// transcript prints messages for a person: who said what, a line a call. Of a
-// message that was copied the first is printed.
-type transcript struct {
-	print func(string) error
-	// open are the calls of the last answer that have no result yet.
-	open []llm.ToolCall
-}
-
-// message prints one row. Results stand behind the calls that they answer; the
-// calls of an answer are told of when their result comes, or when it is clear that
-// none does.
-func (t *transcript) message(m agent.Stored) error {
-	switch {
-	case m.CopyOf != 0:
-		return nil
-	case m.Err != nil:
-		return t.print(fmt.Sprintf("\n[row %d is left out: %s]\n", m.Seq, text.Line(m.Err.Error())))
-	case m.Message.Role == llm.RoleTool:
-		return t.result(m.Message)
-	}
-	if err := t.close(); err != nil {
-		return err
-	}
-	who := "you"
-	if m.Message.Role == llm.RoleAssistant {
-		who = "assistant"
-	}
-	if m.Compacted {
-		who += " (compacted)"
-	}
-	var b strings.Builder
-	if body := strings.TrimRight(text.Plain(m.Message.Text), "\n"); body != "" {
-		b.WriteString(body + "\n")
-	}
-	for _, a := range m.Message.Attachments {
-		b.WriteString("[" + imageLine(a.MIMEType, len(a.Data)) + "]\n")
-	}
-	if m.Message.Truncated {
-		b.WriteString("[cut at the output limit]\n")
-	}
-	if m.Message.Interrupted {
-		b.WriteString("[interrupted]\n")
-	}
-	t.open = m.Message.Calls
-	if b.Len() == 0 {
-		return nil
-	}
-	return t.print("\n" + who + ":\n" + b.String())
-}
-
-// result prints the line of a call that has its result.
-func (t *transcript) result(m llm.Message) error {
-	var c llm.ToolCall
-	for i, o := range t.open {
-		if o.ID == m.CallID {
-			c = o
-			t.open = append(append([]llm.ToolCall{}, t.open[:i]...), t.open[i+1:]...)
-			break
-		}
-	}
-	said := text.Clip(text.Line(firstLine(m.PlainText())), maxResult)
-	for _, p := range m.Parts {
-		if p.Type == llm.PartImage {
-			said = strings.TrimSpace(said + " [" + imageLine(p.MIMEType, len(p.Data)) + "]")
-		}
-	}
-	if m.IsError {
-		said = "failed: " + said
-	}
-	return t.print("\n" + strings.TrimRight(callLine(c)+" · "+said, " ·") + "\n")
-}
-
-// close prints the calls that have no result.
-func (t *transcript) close() error {
-	for _, c := range t.open {
-		if err := t.print("\n" + callLine(c) + " · no result is stored\n"); err != nil {
-			return err
-		}
-	}
-	t.open = nil
-	return nil
-}
-
-// callLine is a call on one line. A result whose call is not in the answer before
-// it was written by another program, or its row is damaged.
-func callLine(c llm.ToolCall) string {
-	if c.Name == "" {
-		return "tool: (unknown call)"
-	}
-	return text.Clip(text.Line("tool: "+c.Name+" "+c.Arguments), maxCall)
-}
-
-// firstLine is the first line of a text that holds something.
-func firstLine(s string) string {
-	s = strings.TrimLeft(s, " \t\r\n")
-	s, _, _ = strings.Cut(s, "\n")
-	return s
-}
-
-func imageLine(mime string, bytes int) string {
-	return fmt.Sprintf("%s, %s", text.Line(mime), size(int64(bytes)))
-}
-
-// size writes a number of bytes in decimal units.
-func size(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d B", n)
-	case n < 1000*1000:
-		return fmt.Sprintf("%d kB", (n+500)/1000)
-	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
 // storedMessage is a message as --json prints it: its body as it is stored.
@@ -233,8 +125,8 @@ func (e storedEvent) MarshalJSON() ([]byte, error) {
 
 // showJSON prints the session, its messages and its events, a line each, in this
 // order: messages carry no time by which they could be mixed.
-func (c *call) showJSON(ctx context.Context, store *agent.Store, s agent.Summary) error {
-	if err := printJSON(c, entryOf(s)); err != nil {
+func (c *call) showJSON(ctx context.Context, store *agent.Store, s agent.Summary, places map[string]place) error {
+	if err := printJSON(c, entryOf(s, places)); err != nil {
 		return err
 	}
 	err := eachMessage(ctx, store, s.ID, func(m agent.Stored) error {

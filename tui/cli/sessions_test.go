@@ -70,6 +70,10 @@ func TestMarks(t *testing.T) {
 		{agent.Summary{LastRun: "completed"}, ""},
 		{agent.Summary{LastRun: agent.RunRunning, BusyPID: 42}, "running, process 42"},
 		{agent.Summary{LastRun: agent.RunRunning}, "interrupted"},
+		{agent.Summary{LastRun: "failed"}, "failed"},
+		{agent.Summary{LastRun: "cancelled", Uncertain: true}, "cancelled, uncertain"},
+		{agent.Summary{LastRun: "turns_exceeded"}, "turn limit"},
+		{agent.Summary{LastRun: "failed", BusyPID: 42}, "running, process 42"},
 		{agent.Summary{LastRun: agent.RunInterrupted, Uncertain: true}, "interrupted, uncertain"},
 		{agent.Summary{Session: agent.Session{Pinned: true, Archived: time.UnixMilli(1), Parent: "11111111-1"}}, "pinned, archived, of 11111111"},
 	} {
@@ -141,6 +145,65 @@ func TestAConversationIsShownSafely(t *testing.T) {
 	}
 }
 
+// What is shown says where a run ended that did not end well, behind all of it and
+// once.
+func TestAConversationTellsOfBadEnds(t *testing.T) {
+	var out strings.Builder
+	runs := []agent.StoredRun{
+		{ID: "a", Status: "failed", Error: "connect to h\x1b[2J:\nrefused"}, {ID: "b", Status: "cancelled"}, {ID: "c", Status: "completed"},
+		{ID: "d", Status: "turns_exceeded"}, {ID: "e", Status: "running"}, {ID: "f", Status: "interrupted"}, {ID: "g", Status: "failed"},
+	}
+	tr := transcript{print: func(s string) error { out.WriteString(s); return nil }, ends: badEnds(runs, false)}
+	user := func(run string) agent.Stored {
+		return agent.Stored{RunID: run, Message: llm.Message{Role: llm.RoleUser, Text: "to " + run}}
+	}
+	rows := []agent.Stored{
+		user(""), user("a"), user("b"),
+		{RunID: "b", Message: llm.Message{Role: llm.RoleAssistant, Text: "half", Interrupted: true, Calls: []llm.ToolCall{{ID: "1", Name: "read"}}}},
+		{RunID: "c", Message: llm.Message{Role: llm.RoleTool, CallID: "1", Parts: []llm.Part{{Type: llm.PartText, Text: "not executed"}}}},
+		user("c"), user("d"), user("e"), user("f"), user("g"),
+	}
+	for _, r := range rows {
+		if err := tr.message(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tr.close(); err != nil {
+		t.Fatal(err)
+	}
+	want := "\nyou:\nto \n\nyou:\nto a\n\n[failed: connect to h: refused]\n\nyou:\nto b\n\nassistant:\nhalf\n\ntool: read · not executed\n\n[cancelled]\n" +
+		"\nyou:\nto c\n\nyou:\nto d\n\n[stopped at the turn limit]\n\nyou:\nto e\n\n[interrupted]\n\nyou:\nto f\n\n[interrupted]\n\nyou:\nto g\n\n[failed]\n"
+	if got := out.String(); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	if got := badEnds(runs, true)["e"]; got != "" {
+		t.Errorf("a run that goes on: got %q", got)
+	}
+}
+
+func TestTable(t *testing.T) {
+	tab := table{{"a", "世界", "x"}, {"bcd", "é"}, {"a", "0123456789", "yz"}}
+	if got, want := tab.String(), "a    世界        x\nbcd  é\na    0123456789  yz\n"; got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	tab.clip(1, 15, 3)
+	if got, want := tab.String(), "a    世界    x\nbcd  é\na    01234…  yz\n"; got != want {
+		t.Errorf("clipped: got:\n%s\nwant:\n%s", got, want)
+	}
+	tab.clip(1, 5, 3)
+	if got := tab[2][1]; got != "01…" {
+		t.Errorf("no room: got %q", got)
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1 kB", 1499: "1 kB", 999_499: "999 kB", 999_500: "1.0 MB", 1_250_000: "1.2 MB"} {
+		if got := size(n); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
+		}
+	}
+}
+
 func TestObjectsAreSafeLinesThatSayTheSame(t *testing.T) {
 	e := env("sessions", "show", "x")
 	c, err := parse(e)
@@ -149,7 +212,7 @@ func TestObjectsAreSafeLinesThatSayTheSame(t *testing.T) {
 	}
 	body := json.RawMessage("{\n \"b\": 1.0, \"a\": \"\u202e\u2028\"}")
 	err = errors.Join(
-		printJSON(c, entryOf(agent.Summary{Session: agent.Session{ID: "1", Title: foul, Workspace: foul}})),
+		printJSON(c, entryOf(agent.Summary{Session: agent.Session{ID: "1", Title: foul, Workspace: foul}}, nil)),
 		printJSON(c, storedMessage{Kind: "message", Seq: 2, Body: body}),
 		printJSON(c, storedMessage{Kind: "message", Seq: 3, Raw: foul, Error: foul}),
 		printJSON(c, storedEvent{"event", plug.Event{SessionID: "1", Seq: 1, ID: 9, Data: plug.Unknown{Type: "future", Body: body}}}),

@@ -4,93 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"alisio/agent"
-	"alisio/agent/config"
+	"alisio/agent/text"
 	"alisio/llm"
 )
 
-// errNoPlace: sessions are kept for good or not at all; a run never goes on without
-// a word in a store that ends with it.
-var errNoPlace = errors.New("no place for the session database: set ALISIO_STATE_HOME or HOME, or use --db FILE")
-
-// storeOptions says where the session database is. A relative --db counts from
-// the working directory, as the names of all flags do.
-func (c *call) storeOptions() (agent.StoreOptions, error) {
-	o := agent.StoreOptions{Ends: true, Notice: func(text string) { c.notice("%s", text) }}
-	var err error
-	if o.Dirs, err = config.Home(c.Getenv); err != nil && !errors.Is(err, config.ErrNoHome) {
-		return o, err
-	}
-	if c.db == "" && o.Dirs.State == "" {
-		return o, errNoPlace
-	}
-	if c.db != "" {
-		if o.Path, err = c.absolute(c.db); err != nil {
-			return o, err
-		}
-	}
-	return o, nil
-}
-
-// database opens the session database for a command that writes.
-func (c *call) database(ctx context.Context) (*agent.Store, int, error) {
-	o, err := c.storeOptions()
-	if err != nil {
-		return nil, exitUsage, err
-	}
-	store, err := agent.OpenStore(ctx, o)
-	if err != nil {
-		return nil, exitFailed, err
-	}
-	return store, exitDone, nil
-}
-
-// look opens the session database for a command that only reads: nothing is
-// made, changed or waited for, so that one that can not be written is read too.
-// Only one of an older program is brought up to date first. While there is none,
-// store is nil; one that --db names must be there.
-func (c *call) look(ctx context.Context) (store *agent.Store, code int, err error) {
-	o, err := c.storeOptions()
-	if err != nil {
-		return nil, exitUsage, err
-	}
-	o.ReadOnly = true
-	store, err = agent.OpenStore(ctx, o)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && c.db == "":
-		return nil, exitDone, nil
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, exitUsage, fmt.Errorf("--db: %w", err)
-	case err != nil:
-		return nil, exitFailed, err
-	}
-	// The columns of older programs can not be told from a damage but by a read.
-	if _, err = store.List(ctx, agent.Query{Limit: 1}); err == nil {
-		return store, exitDone, nil
-	}
-	store.Close()
-	o.ReadOnly = false
-	store, openErr := agent.OpenStore(ctx, o)
-	if openErr != nil {
-		return nil, exitFailed, fmt.Errorf("%w\none of an older program is read once it has been brought up to date, and that fails: %w", err, openErr)
-	}
-	return store, exitDone, nil
-}
-
-// session finds the session that a person named: by its id, or by how it begins.
-// A name that fits several is refused with all of them: the code is that of wrong
-// use, since nothing was done.
+// session finds the session that a person named: by its id, or by how it begins,
+// in small or capital letters. A name that fits several is refused with all of
+// them: the code is that of wrong use, since nothing was done.
 func (c *call) session(ctx context.Context, store *agent.Store, name string) (agent.Session, int, error) {
-	none := &llm.Error{Message: fmt.Sprintf("no session begins with %s", clipped(name)), Hint: "alisio sessions list --all lists them"}
+	none := &llm.Error{
+		Message: fmt.Sprintf("no session begins with %s", clipped(name)),
+		Hint:    c.command("sessions list --all") + " lists all sessions",
+	}
+	if store == nil {
+		none.Hint = "no session is stored yet"
+	}
 	if store == nil || name == "" || strings.ContainsAny(name, " \t\n") {
 		return agent.Session{}, exitUsage, none
 	}
 	s, err := store.Find(ctx, name)
+	if small := strings.ToLower(name); errors.Is(err, agent.ErrNotFound) && small != name {
+		s, err = store.Find(ctx, small)
+	}
 	var several *agent.AmbiguousError
 	switch {
 	case err == nil:
@@ -98,8 +39,11 @@ func (c *call) session(ctx context.Context, store *agent.Store, name string) (ag
 	case errors.Is(err, agent.ErrNotFound):
 		return s, exitUsage, none
 	case errors.As(err, &several):
-		return s, exitUsage, llm.Errorf(llm.CauseBadRequest, "more than one session begins with %s:\n%s",
-			clipped(name), c.candidates(ctx, store, several.IDs))
+		return s, exitUsage, &llm.Error{
+			Cause:   llm.CauseBadRequest,
+			Message: fmt.Sprintf("more than one session begins with %s:\n%s", clipped(name), candidates(ctx, store, several.IDs)),
+			Hint:    "give more of the id",
+		}
 	}
 	return s, exitFailed, err
 }
@@ -108,29 +52,33 @@ func (c *call) session(ctx context.Context, store *agent.Store, name string) (ag
 const maxCandidates = 10
 
 // candidates lists sessions to choose from.
-func (c *call) candidates(ctx context.Context, store *agent.Store, ids []string) string {
-	var lines []string
+func candidates(ctx context.Context, store *agent.Store, ids []string) string {
+	var t table
+	now, rest := time.Now(), ""
 	for i, id := range ids {
 		if i == maxCandidates {
-			lines = append(lines, "and more")
+			rest = "\nand more"
 			break
 		}
-		line := id
+		row := []string{text.Line(id)}
 		if s, err := store.Session(ctx, id); err == nil {
-			line += "  " + title(s)
+			row = append(row, fmt.Sprintf("%6s", age(now, s.Updated)), text.Clip(title(s), maxTitle))
 		}
-		lines = append(lines, line)
+		t = append(t, row)
 	}
-	return strings.Join(lines, "\n")
+	return strings.TrimRight(t.String(), "\n") + rest
 }
 
 // storeCode is what an error of a command about sessions exits with. A session
 // that is in use is a failure (1) like any other: its message has the process.
 func storeCode(err error) int {
 	var uncertain *agent.UncertainError
+	var wrong misuse
 	switch {
 	case err == nil:
 		return exitDone
+	case errors.As(err, &wrong):
+		return exitUsage
 	case errors.As(err, &uncertain):
 		return exitUncertain
 	}
@@ -140,7 +88,7 @@ func storeCode(err error) int {
 // withSession opens the session database, finds the session that the one word of
 // the command line names, and does something with it.
 func (c *call) withSession(ctx context.Context, do func(*agent.Store, agent.Session) error) (int, error) {
-	name, err := c.one("the id of a session")
+	name, err := c.oneSession()
 	if err != nil {
 		return exitUsage, err
 	}
@@ -148,12 +96,22 @@ func (c *call) withSession(ctx context.Context, do func(*agent.Store, agent.Sess
 	if err != nil {
 		return code, err
 	}
-	return c.with(ctx, store, name, do)
+	return c.with(store, c.byName(ctx, store, name), do)
 }
 
-// lookSession is withSession for a command that only reads.
+// lookSession is withSession for a command that only reads. Those that take --last
+// take the newest session of the workspace for it.
 func (c *call) lookSession(ctx context.Context, do func(*agent.Store, agent.Session) error) (int, error) {
-	name, err := c.one("the id of a session")
+	var name, here string
+	var err error
+	switch {
+	case c.task.last && len(c.args) > 0:
+		return exitUsage, errNotBoth
+	case c.task.last:
+		here, err = c.workingDir()
+	default:
+		name, err = c.oneSession()
+	}
 	if err != nil {
 		return exitUsage, err
 	}
@@ -161,13 +119,45 @@ func (c *call) lookSession(ctx context.Context, do func(*agent.Store, agent.Sess
 	if err != nil {
 		return code, err
 	}
-	return c.with(ctx, store, name, do)
+	if c.task.last {
+		return c.with(store, func() (agent.Session, int, error) { return c.newest(ctx, store, here) }, do)
+	}
+	return c.with(store, c.byName(ctx, store, name), do)
+}
+
+var errNotBoth = errors.New("SESSION or --last, not both")
+
+// newest is the newest session of the workspace around a directory.
+func (c *call) newest(ctx context.Context, store *agent.Store, here string) (agent.Session, int, error) {
+	root := agent.Root(here, c.Getenv("HOME"))
+	none := &llm.Error{
+		Message: fmt.Sprintf("no session of %s is stored", root),
+		Hint:    c.command("sessions list") + " lists those of all workspaces",
+	}
+	if store == nil {
+		none.Hint = ""
+		return agent.Session{}, exitUsage, none
+	}
+	s, err := store.Last(ctx, root)
+	switch {
+	case errors.Is(err, agent.ErrNotFound):
+		return s, exitUsage, none
+	case err != nil:
+		return s, exitFailed, err
+	}
+	return s, exitDone, nil
+}
+
+// byName puts off the search for a session until the database is sure to be closed
+// behind it.
+func (c *call) byName(ctx context.Context, store *agent.Store, name string) func() (agent.Session, int, error) {
+	return func() (agent.Session, int, error) { return c.session(ctx, store, name) }
 }
 
 // with finds a session, does something with it, and closes the database, which may
 // be nil. That the database could not be closed is told unless there is worse.
-func (c *call) with(ctx context.Context, store *agent.Store, name string, do func(*agent.Store, agent.Session) error) (int, error) {
-	s, code, err := c.session(ctx, store, name)
+func (c *call) with(store *agent.Store, find func() (agent.Session, int, error), do func(*agent.Store, agent.Session) error) (int, error) {
+	s, code, err := find()
 	if err == nil {
 		err = do(store, s)
 		code = storeCode(err)
@@ -178,6 +168,18 @@ func (c *call) with(ctx context.Context, store *agent.Store, name string, do fun
 		}
 	}
 	return code, err
+}
+
+// oneSession returns the only word after a command, which names a session.
+func (c *call) oneSession() (string, error) {
+	word, err := c.one("the id of a session")
+	if err != nil && len(c.args) == 0 {
+		return "", &llm.Error{
+			Message: err.Error(),
+			Hint:    "as in: " + c.command(c.verb+" 1a2b3c4d") + "; " + c.command("sessions list") + " lists the ids",
+		}
+	}
+	return word, err
 }
 
 // one returns the only word after the command.

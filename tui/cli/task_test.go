@@ -51,7 +51,7 @@ func TestImages(t *testing.T) {
 	write("large.txt", strings.Repeat("x", llm.MaxImageBytes+1))
 	for _, c := range []struct{ name, fails string }{
 		{"a.png", ""}, {filepath.Join(dir, "a.png"), ""},
-		{"none.png", "none.png"}, {"page.png", "page.png is no PNG"}, {"cut.png", "cut off"}, {"empty.png", "is no PNG"},
+		{"none.png", "none.png is not there"}, {"page.png", "page.png is no PNG"}, {"cut.png", "cut off"}, {"empty.png", "is no PNG"},
 		{"large.png", "larger than 5 MiB"}, {"large.txt", "is no PNG"}, {".", "is a directory"},
 	} {
 		call, err := parse(env("run", "--image", c.name, "task"))
@@ -101,6 +101,61 @@ func TestGuardedFiles(t *testing.T) {
 	}
 }
 
+// The line that tells how to go on says again what only flags had said, and names
+// files so that they are found without --cwd too.
+func TestGoOnRepeatsFlags(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ args, want string }{
+		{"run x", "session 1 · go on with: alisio resume 1 \"…\""},
+		{"run x --base-url http://127.0.0.1:1/v1?a=b -m org/m --allow-write --effort low",
+			"session 1 · go on with: alisio resume 1 --base-url 'http://127.0.0.1:1/v1?a=b' -m org/m \"…\""},
+		{"run x --db s.db --config c.json", "session 1 · go on with: alisio resume 1 --db s.db --config c.json \"…\""},
+		{"run x --db s.db --cwd " + dir, "session 1 · go on with: alisio resume 1 --db " + shellWord(filepath.Join(dir, "s.db")) + " \"…\""},
+	} {
+		call, err := parse(env(strings.Fields(c.args)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := call.goOn(t.Context(), nil, "1"); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.args, got, c.want)
+		}
+	}
+}
+
+func TestForeignFiles(t *testing.T) {
+	dir := t.TempDir()
+	pages := strings.Repeat("\x00", 8192)
+	for _, c := range []struct {
+		name, body string
+		want       bool
+	}{
+		{"text", "This is dear to somebody.", true},
+		{"export.jsonl", `{"type":"message","body":{"role":"user"}}`, true},
+		{"picture.png", png + pages, true},
+		{"empty", "", false},
+		{"new.sqlite", "SQLite format 3\x00", false},
+		{"no-header.sqlite", pages + `{"role":"user"`, false},
+		{"at-an-edge.sqlite", strings.Repeat("\x00", 1<<20-3) + "CREATE TABLE sessions", false},
+	} {
+		path := filepath.Join(dir, c.name)
+		if err := os.WriteFile(path, []byte(c.body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := foreign(path); got != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+	if foreign(dir) || foreign(filepath.Join(dir, "none")) {
+		t.Error("what is no file is told of elsewhere")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "text-wal"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if foreign(filepath.Join(dir, "text")) {
+		t.Error("a file with a log beside it may be a database")
+	}
+}
+
 func TestResumeNeedsASessionAndATask(t *testing.T) {
 	for _, c := range []struct {
 		args  []string
@@ -110,6 +165,7 @@ func TestResumeNeedsASessionAndATask(t *testing.T) {
 		{[]string{"resume", "-"}, "no session is named"},
 		{[]string{"resume", "1a2b"}, "no task is given; use: alisio resume SESSION"},
 		{[]string{"resume", "--last"}, "no task is given; use: alisio resume SESSION"},
+		{[]string{"resume", "1a2b", "--db", "x y"}, "hint:  alisio sessions show 1a2b --db 'x y' prints"},
 	} {
 		e := env(c.args...)
 		if code := Main(t.Context(), e); code != exitUsage {

@@ -76,11 +76,11 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (int, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	s := c.surface(stop)
-	c.announce(ctx, app)
 	denied := ""
 	out, err := app.Run(ctx, t.session, t.prompt, agent.RunOptions{
 		CorrelationID: c.task.correlationID, RequestID: c.task.requestID,
 		Attachments: t.images, AcknowledgeUncertain: c.task.acknowledge,
+		OnBegin: func() { c.announce(ctx, app) },
 		OnEvent: func(e plug.Event) {
 			if d, ok := e.Data.(plug.ToolCompleted); ok && d.IsError {
 				denied = d.Preview
@@ -140,18 +140,23 @@ func ended(s surface, out agent.Outcome, denied string) (int, error) {
 }
 
 // goOn says how to go on with a session, in words that can be copied into a shell.
+// What a flag said of the server and the model is said again: nothing else knows.
 func (c *call) goOn(ctx context.Context, store *agent.Store, id string) string {
+	ctx = context.WithoutCancel(ctx) // a run that was cancelled goes on as well
 	name := id
 	if len(id) > shortID {
 		if _, err := store.Find(ctx, id[:shortID]); err == nil {
 			name = id[:shortID]
 		}
 	}
-	db := ""
-	if c.db != "" {
-		db = " --db " + shellWord(c.db)
+	words := c.command("resume "+name) + c.fileFlag("config", c.config)
+	if url := c.overrides.BaseURL; url != nil {
+		words += " --base-url " + shellWord(*url)
 	}
-	return fmt.Sprintf("session %s · go on with: alisio resume %s%s \"…\"", name, name, db)
+	if model := c.overrides.Model; model != nil {
+		words += " -m " + shellWord(*model)
+	}
+	return fmt.Sprintf("session %s · go on with: %s \"…\"", name, words)
 }
 
 // shellWord writes a word so that a POSIX shell takes it for one.

@@ -203,13 +203,40 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Failure prints an error once, as "error:" and "hint:" lines.
+// Failure prints an error once, as "error:" and "hint:" lines. Further lines of an
+// error are indented; errors that were joined have a block each.
 func Failure(w io.Writer, err error) {
-	for line := range strings.SplitSeq(text.Plain(err.Error()), "\n") {
-		fmt.Fprintln(w, "error: "+line)
+	for _, e := range joined(err) {
+		block(w, "error: ", e.Error())
+		var told *llm.Error
+		if errors.As(e, &told) && told.Hint != "" {
+			block(w, "hint:  ", told.Hint)
+		}
 	}
-	var e *llm.Error
-	if errors.As(err, &e) && e.Hint != "" {
-		fmt.Fprintln(w, "hint:  "+text.Plain(e.Hint))
+}
+
+// joined returns the parts of what errors.Join made, else the error itself.
+func joined(err error) []error {
+	all, ok := err.(interface{ Unwrap() []error })
+	if !ok || len(all.Unwrap()) < 2 {
+		return []error{err}
+	}
+	var parts []error
+	var lines []string
+	for _, e := range all.Unwrap() {
+		parts = append(parts, joined(e)...)
+		lines = append(lines, e.Error())
+	}
+	if strings.Join(lines, "\n") != err.Error() {
+		return []error{err} // a sentence that holds several
+	}
+	return parts
+}
+
+// block prints lines, the first behind a head and the others below its text.
+func block(w io.Writer, head, lines string) {
+	for line := range strings.SplitSeq(text.Plain(lines), "\n") {
+		fmt.Fprintln(w, strings.TrimRight(head+line, " "))
+		head = "       "
 	}
 }

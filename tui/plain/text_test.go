@@ -2,6 +2,7 @@ package plain
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -92,10 +93,24 @@ func TestAClosedAnswerStops(t *testing.T) {
 }
 
 func TestFailure(t *testing.T) {
-	var b bytes.Buffer
-	Failure(&b, fmt.Errorf("run: %w", llm.Errorf(llm.CauseUnreachable, "refused\x1b[2J").WithHint("is the server running?")))
-	if got, want := b.String(), "error: run: refused\nhint:  is the server running?\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	one, two := errors.New("one"), errors.New("two\nlines")
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("run: %w", llm.Errorf(llm.CauseUnreachable, "refused\x1b[2J").WithHint("is the server running?")),
+			"error: run: refused\nhint:  is the server running?\n"},
+		{llm.Errorf(llm.CauseStore, "several:\na\n\nb").WithHint("this\nor that"),
+			"error: several:\n       a\n\n       b\nhint:  this\n       or that\n"},
+		{errors.Join(one, two), "error: one\nerror: two\n       lines\n"},
+		{errors.Join(errors.Join(one, two), nil, one), "error: one\nerror: two\n       lines\nerror: one\n"},
+		{errors.Join(one, nil), "error: one\n"},
+		{fmt.Errorf("%w: %w", one, two), "error: one: two\n       lines\n"},
+	} {
+		var b bytes.Buffer
+		if Failure(&b, c.err); b.String() != c.want {
+			t.Errorf("%v: got %q, want %q", c.err, b.String(), c.want)
+		}
 	}
 }
 

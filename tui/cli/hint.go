@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"alisio/agent"
+	"alisio/llm"
+)
+
+// command is a command for a person to copy: it asks the same database as this
+// one, wherever it is called from.
+func (c *call) command(words string) string { return "alisio " + words + c.dbFlag() }
+
+// dbFlag repeats --db in a command that is told to a person.
+func (c *call) dbFlag() string { return c.fileFlag("db", c.db) }
+
+// fileFlag repeats a flag that names a file. A relative name counts from --cwd,
+// which the next command need not have.
+func (c *call) fileFlag(flag, name string) string {
+	if name == "" {
+		return ""
+	}
+	if c.cwd != "" {
+		if path, err := c.absolute(name); err == nil {
+			name = path
+		}
+	}
+	return " --" + flag + " " + shellWord(name)
+}
+
+// advised adds to an error what can be done about it, where that is a command:
+// only here it is known by which database this one was called.
+func (c *call) advised(err error) error {
+	var told *llm.Error
+	if errors.As(err, &told) && told.Hint != "" {
+		return err
+	}
+	var damaged *agent.DamagedError
+	var busy *agent.BusyError
+	hint := ""
+	switch {
+	case errors.As(err, &damaged):
+		hint = "to set it aside and recover what can be read: " + c.command("doctor --store --fix")
+	case errors.As(err, &busy):
+		hint = "one run of a session at a time: wait for it, or stop that process"
+	default:
+		return err
+	}
+	return llm.Errorf(llm.CauseOf(err), "%w", err).WithHint(hint)
+}
+
+// misuse is wrong use of the command line that shows only where it is used.
+type misuse struct{ error }
+
+func (m misuse) Unwrap() error { return m.error }
+
+// fileError says in plain words why a file that a person named can not be used.
+func fileError(name string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s is not there", name)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s can not be opened: permission denied", name)
+	}
+	return err
+}
+
+// count writes a number with the right form of its noun.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

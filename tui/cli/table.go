@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"strings"
+
+	"alisio/agent/text"
+)
+
+// table is rows of cells that are safe to print.
+type table [][]string
+
+// gap stands between two columns.
+const gap = "  "
+
+// String writes the rows with their columns under each other, by cells of the
+// screen, and without blanks at their ends.
+func (t table) String() string {
+	widths := t.widths()
+	var b strings.Builder
+	for _, row := range t {
+		var line strings.Builder
+		for i, s := range row {
+			line.WriteString(s + strings.Repeat(" ", widths[i]-text.Width(s)) + gap)
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	return b.String()
+}
+
+// widths are those of the columns, in cells.
+func (t table) widths() []int {
+	var widths []int
+	for _, row := range t {
+		for i, s := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], text.Width(s))
+		}
+	}
+	return widths
+}
+
+// clip shortens the cells of a column so that rows fit into so many cells, as far
+// as least allows.
+func (t table) clip(column, cells, least int) {
+	for i, w := range t.widths() {
+		if i != column {
+			cells -= w + len(gap)
+		}
+	}
+	for _, row := range t {
+		if column < len(row) {
+			row[column] = text.Clip(row[column], max(least, cells))
+		}
+	}
+}

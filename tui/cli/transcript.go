@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"alisio/agent"
+	"alisio/agent/text"
+	"alisio/llm"
+)
+
+// maxCall and maxResult bound the arguments and the result of a call in a
+// conversation that is shown, in cells.
+const (
+	maxCall   = 120
+	maxResult = 120
+)
+
+// How runs end that do not end well, beside those that package agent names.
+const (
+	runFailed        = "failed"
+	runCancelled     = "cancelled"
+	runTurnsExceeded = "turns_exceeded"
+)
+
+// transcript prints messages for a person: who said what, a line a call. Of a
+// message that was copied the first is printed.
+type transcript struct {
+	print func(string) error
+	// ends say of runs that did not end well how they ended; run is that of the
+	// last prompt or answer.
+	ends map[string]string
+	run  string
+	// open are the calls of the last answer that have no result yet.
+	open []llm.ToolCall
+}
+
+// badEnds are the runs of which more is to be said than their answer. An open run
+// that nobody works on was interrupted.
+func badEnds(runs []agent.StoredRun, busy bool) map[string]string {
+	ends := make(map[string]string)
+	for _, r := range runs {
+		switch {
+		case r.Status == runFailed && r.Error != "":
+			ends[r.ID] = "failed: " + text.Line(r.Error)
+		case r.Status == runFailed, r.Status == runCancelled, r.Status == agent.RunInterrupted:
+			ends[r.ID] = string(r.Status)
+		case r.Status == runTurnsExceeded:
+			ends[r.ID] = "stopped at the turn limit"
+		case !r.Status.Ended() && !busy:
+			ends[r.ID] = string(agent.RunInterrupted)
+		}
+	}
+	return ends
+}
+
+// message prints one row. Results stand behind the calls that they answer; the
+// calls of an answer are told of when their result comes, or when it is clear that
+// none does.
+func (t *transcript) message(m agent.Stored) error {
+	switch {
+	case m.CopyOf != 0:
+		return nil
+	case m.Err != nil:
+		return t.print(fmt.Sprintf("\n[row %d is left out: %s]\n", m.Seq, text.Line(m.Err.Error())))
+	case m.Message.Role == llm.RoleTool:
+		return t.result(m.Message)
+	}
+	if err := t.closeCalls(); err != nil {
+		return err
+	}
+	if t.run != m.RunID {
+		if err := t.endRun(); err != nil {
+			return err
+		}
+		t.run = m.RunID
+	}
+	who := "you"
+	if m.Message.Role == llm.RoleAssistant {
+		who = "assistant"
+	}
+	if m.Compacted {
+		who += " (compacted)"
+	}
+	var b strings.Builder
+	if body := strings.TrimRight(text.Plain(m.Message.Text), "\n"); body != "" {
+		b.WriteString(body + "\n")
+	}
+	for _, a := range m.Message.Attachments {
+		b.WriteString("[" + imageLine(a.MIMEType, len(a.Data)) + "]\n")
+	}
+	if m.Message.Truncated {
+		b.WriteString("[cut at the output limit]\n")
+	}
+	if m.Message.Interrupted && t.ends[m.RunID] == "" {
+		b.WriteString("[interrupted]\n")
+	}
+	t.open = m.Message.Calls
+	if b.Len() == 0 {
+		return nil
+	}
+	return t.print("\n" + who + ":\n" + b.String())
+}
+
+// result prints the line of a call that has its result.
+func (t *transcript) result(m llm.Message) error {
+	var c llm.ToolCall
+	for i, o := range t.open {
+		if o.ID == m.CallID {
+			c = o
+			t.open = append(append([]llm.ToolCall{}, t.open[:i]...), t.open[i+1:]...)
+			break
+		}
+	}
+	said := text.Clip(text.Line(firstLine(m.PlainText())), maxResult)
+	for _, p := range m.Parts {
+		if p.Type == llm.PartImage {
+			said = strings.TrimSpace(said + " [" + imageLine(p.MIMEType, len(p.Data)) + "]")
+		}
+	}
+	if m.IsError {
+		said = "failed: " + said
+	}
+	return t.print("\n" + strings.TrimRight(callLine(c)+" · "+said, " ·") + "\n")
+}
+
+// close ends the transcript.
+func (t *transcript) close() error {
+	if err := t.closeCalls(); err != nil {
+		return err
+	}
+	return t.endRun()
+}
+
+// endRun says how the run ended whose messages were printed, unless it ended well.
+func (t *transcript) endRun() error {
+	if end := t.ends[t.run]; end != "" {
+		return t.print("\n[" + end + "]\n")
+	}
+	return nil
+}
+
+// closeCalls prints the calls that have no result.
+func (t *transcript) closeCalls() error {
+	for _, c := range t.open {
+		if err := t.print("\n" + callLine(c) + " · no result is stored\n"); err != nil {
+			return err
+		}
+	}
+	t.open = nil
+	return nil
+}
+
+// callLine is a call on one line. A result whose call is not in the answer before
+// it was written by another program, or its row is damaged.
+func callLine(c llm.ToolCall) string {
+	if c.Name == "" {
+		return "tool: (unknown call)"
+	}
+	return text.Clip(text.Line("tool: "+c.Name+" "+c.Arguments), maxCall)
+}
+
+// firstLine is the first line of a text that holds something.
+func firstLine(s string) string {
+	s = strings.TrimLeft(s, " \t\r\n")
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}
+
+func imageLine(mime string, bytes int) string {
+	return fmt.Sprintf("%s, %s", text.Line(mime), size(int64(bytes)))
+}
+
+// size writes a number of bytes in decimal units.
+func size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 999_500:
+		return fmt.Sprintf("%d kB", (n+500)/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
