@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -40,7 +41,8 @@ func (d *DB) copyTo(ctx context.Context, path string) error {
 		err = os.Rename(part, path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(part))
+		_ = os.Remove(part)
+		return err
 	}
 	return nil
 }
@@ -52,5 +54,5 @@ func vacuumInto(ctx context.Context, from, to string) error {
 	}
 	pool := sql.OpenDB(c)
 	_, err = pool.ExecContext(ctx, `VACUUM INTO ?`, to)
-	return errors.Join(err, pool.Close())
+	return cmp.Or(err, pool.Close())
 }

@@ -87,10 +87,37 @@ func TestLookAtAnOldVersion(t *testing.T) {
 	if got := must(d.Versions(t.Context()))(t); len(got) != 1 {
 		t.Errorf("versions %v", got)
 	}
-	if _, err := d.Session(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), "older version") {
+	var older *OlderError
+	if _, err := d.Session(t.Context(), "s"); !errors.As(err, &older) || older.Path != path || older.Version != 1 || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
 	if files := must(os.ReadDir(dir))(t); len(files) != 1 {
 		t.Errorf("%s holds %v", filepath.Base(dir), files)
+	}
+}
+
+// A look that SQLite does not understand for another reason is no reason to open
+// the database for writing.
+func TestLookAtAnotherProgramsDatabase(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.sqlite")
+	run(t, raw(t, path), `CREATE TABLE sessions(id TEXT PRIMARY KEY, user TEXT)`)
+	d := must(Open(t.Context(), Options{Path: path, Home: dir, ReadOnly: true}))(t)
+	defer shut(t, d)
+	var older *OlderError
+	if _, err := d.Session(t.Context(), "s"); err == nil || errors.As(err, &older) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What went wrong beside an error stands in its line, or not at all.
+func TestErrorsAreOneLine(t *testing.T) {
+	d := open(t, t.TempDir())
+	create1(t, d, "s")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("told to stop"))
+	_, err := d.MessagesPage(ctx, "s", 0, 1)
+	if err == nil || !strings.Contains(err.Error(), "told to stop") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %q", err)
 	}
 }

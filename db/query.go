@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -52,10 +51,48 @@ func (d *DB) query(ctx context.Context, t heat, text string, each func(*sql.Rows
 		return drain(rows, each)
 	})
 	if err != nil && ctx.Err() != nil {
-		return errors.Join(context.Cause(ctx), err)
+		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
 	if d.readOnly && resultCode(err) == sqlite3.SQLITE_ERROR {
-		return fmt.Errorf("the database %q is of an older version, which is brought up to date when it is opened for writing: %w", d.path, err)
+		return d.older(ctx, err)
 	}
 	return explain(d.path, err)
+}
+
+// OlderError tells that a database which is only looked at lacks what a read
+// names: it is brought up to date when it is opened for writing.
+type OlderError struct {
+	Path string
+	// Version is the newest that its schema has reached, zero if it names none.
+	Version int
+	Err     error
+}
+
+func (e *OlderError) Error() string {
+	return fmt.Sprintf("the database %q is of an older version (%d), which is brought up to date when it is opened for writing", e.Path, e.Version)
+}
+
+func (e *OlderError) Unwrap() error { return e.Err }
+
+// older tells whether a statement that SQLite does not understand is for a
+// database of an older version, or for what is none of ours.
+func (d *DB) older(ctx context.Context, err error) error {
+	var have []int64
+	rows, failed := d.readers.QueryContext(ctx, `SELECT version FROM schema_migrations`)
+	if failed == nil {
+		failed = drain(rows, func(rows *sql.Rows) error {
+			for rows.Next() {
+				var n number
+				if err := rows.Scan(&n); err != nil {
+					return err
+				}
+				have = append(have, int64(n))
+			}
+			return nil
+		})
+	}
+	if failed != nil || complete(have) {
+		return explain(d.path, err)
+	}
+	return &OlderError{Path: d.path, Version: int(newest(have)), Err: err}
 }

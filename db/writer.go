@@ -1,9 +1,9 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 
 	"modernc.org/sqlite"
 )
@@ -36,7 +36,7 @@ func connect(ctx context.Context, path string) (*writer, error) {
 		return err
 	})
 	if err != nil {
-		return nil, errors.Join(err, w.pool.Close())
+		return nil, cmp.Or(err, w.pool.Close())
 	}
 	return w, nil
 }
@@ -81,12 +81,11 @@ func (w *writer) close(leave bool) error {
 		return nil
 	}
 	w.closed = true
-	var errs []error
+	var err error
 	for _, s := range w.stmts {
-		errs = append(errs, s.Close())
+		err = cmp.Or(err, s.Close())
 	}
-	errs = append(errs, w.conn.Close(), w.pool.Close())
-	return errors.Join(errs...)
+	return cmp.Or(err, w.conn.Close(), w.pool.Close())
 }
 
 // prepared returns the statement of a text. Texts are constants, so there are
@@ -125,7 +124,7 @@ func (w *writer) query(query string, each func(*sql.Rows) error, args ...any) er
 
 func drain(rows *sql.Rows, each func(*sql.Rows) error) error {
 	err := each(rows)
-	return errors.Join(err, rows.Err(), rows.Close())
+	return cmp.Or(err, rows.Err(), rows.Close())
 }
 
 // pragma runs a statement that must not be prepared and kept: SQLite carries

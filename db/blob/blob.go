@@ -6,6 +6,7 @@
 package blob
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -96,7 +97,7 @@ func (b Files) writeTemp(hash string, data []byte) (temp string, err error) {
 	if err == nil {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = cmp.Or(err, f.Close()); err != nil {
 		_ = b.root.Remove(temp)
 		return "", fmt.Errorf("write blob: %w", err)
 	}

@@ -3,6 +3,7 @@
 package lock
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -52,5 +53,5 @@ func flock(f *os.File, how int) error {
 			}
 		}
 	})
-	return errors.Join(err, result)
+	return cmp.Or(err, result)
 }
