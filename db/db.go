@@ -11,9 +11,9 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -30,7 +30,8 @@ type Options struct {
 	ReadOnly bool
 	// Ends: the process ends soon after Close, which leaves a short log to the next
 	// program that opens the database. That is as safe, and saves the four waits
-	// for the disk that folding it in takes.
+	// for the disk that folding it in takes. A log that holds more than the file,
+	// or its schema, is folded in: who copies the file alone has nearly everything.
 	Ends bool
 	// Notice takes one-line facts that a person should know. It may be nil.
 	Notice func(text string)
@@ -43,7 +44,9 @@ type DB struct {
 	home     string
 	readOnly bool
 	ends     bool
-	notice   func(text string)
+	// raised: this opening made the schema, or part of it.
+	raised bool
+	notice func(text string)
 	// writer is nil in a database opened read-only.
 	writer *writer
 	// readers connect on first use: a short run never pays for them.
@@ -62,14 +65,14 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	// Where there are no such locks the usual ones serve: they are lost only
 	// if something else in this process opens and closes the file.
 	_, _ = sqlite.OFDLocking(true)
-	d := &DB{path: o.Path, home: o.Home, readOnly: o.ReadOnly, ends: o.Ends, notice: o.Notice}
+	d := &DB{path: real(o.Path), home: o.Home, readOnly: o.ReadOnly, ends: o.Ends, notice: o.Notice}
 	d.reads = reads{d}
 	open := d.openWriter
 	if o.ReadOnly {
 		open = d.openReader
 	}
 	if err := open(ctx); err != nil {
-		return nil, fmt.Errorf("open db: %w", explain(o.Path, errors.Join(err, d.Close())))
+		return nil, fmt.Errorf("open db: %w", explain(o.Path, cmp.Or(err, d.Close())))
 	}
 	return d, nil
 }
@@ -148,15 +151,16 @@ const shortLog = 512 << 10
 // holds. The log of a database that nobody else has open is folded into it; see
 // Options.Ends for when it is not.
 func (d *DB) Close() error {
-	var errs []error
-	leave := d.ends && size(d.path+"-wal") < shortLog
+	var err error
+	log := size(d.path + "-wal")
+	leave := d.ends && !d.raised && log < shortLog && log <= size(d.path)
 	if d.readers != nil && !leave {
-		errs = append(errs, d.readers.Close())
+		err = d.readers.Close()
 	}
 	if d.writer != nil {
-		errs = append(errs, d.writer.close(leave))
+		err = cmp.Or(d.writer.close(leave), err)
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err != nil {
 		return fmt.Errorf("close db: %w", explain(d.path, err))
 	}
 	return nil

@@ -2,6 +2,7 @@ package db
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ func TestAShortLogIsLeftToTheNext(t *testing.T) {
 	openEnds := func() *DB {
 		return must(Open(t.Context(), Options{Path: path, Home: dir, Ends: true}))(t)
 	}
+	shut(t, openEnds())
 	d := openEnds()
 	create1(t, d, "s", "first")
 	left := d.writer
@@ -41,12 +43,75 @@ func TestAShortLogIsLeftToTheNext(t *testing.T) {
 		}
 		return nil
 	})
-	long := size(path + "-wal")
+	long := size(path + "-wal") // longer than is left, and than the file
 	if long < shortLog {
 		t.Fatalf("the log has only %d bytes", long)
 	}
 	shut(t, next)
 	if err := next.writer.conn.PingContext(t.Context()); err == nil {
 		t.Error("the connection with a long log was left open")
+	}
+}
+
+// copied opens what a copy of the database's file alone holds.
+func copied(t *testing.T, path string) *DB {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "sessions.sqlite"), must(os.ReadFile(path))(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, dir)
+}
+
+// The file alone held nothing: the schema and the first run were all in the log,
+// and a backup that copies *.sqlite was empty. What holds for the first run holds
+// for each that makes the log longer than the file, and for one that brings an
+// old database up to date.
+func TestACopyOfTheFileHoldsTheFirstRun(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "sessions.sqlite")
+	d := must(Open(t.Context(), Options{Path: path, Home: dir, Ends: true}))(t)
+	create1(t, d, "s", "first")
+	shut(t, d)
+	if n := size(path + "-wal"); n > 0 {
+		t.Errorf("the log has %d bytes behind the first run", n)
+	}
+	if got := bodies(must(copied(t, path).ActiveMessages(t.Context(), "s"))(t)); got != "first" {
+		t.Errorf("the copy of the file holds %q", got)
+	}
+
+	d = must(Open(t.Context(), Options{Path: path, Home: dir, Ends: true}))(t)
+	write(t, d, func(x *Tx) error {
+		_, err := x.AppendMessage(Message{Session: "s", Body: strings.Repeat("x", int(size(path)))})
+		return err
+	})
+	if n := size(path + "-wal"); n >= shortLog {
+		t.Fatalf("a log of %d bytes is folded in anyway", n)
+	}
+	shut(t, d)
+	if got := must(copied(t, path).ActiveMessages(t.Context(), "s"))(t); len(got) != 2 {
+		t.Errorf("the copy of the file holds %d messages", len(got))
+	}
+
+	dir, path = fixture(t, "sessions-v1.sqlite")
+	shut(t, must(Open(t.Context(), Options{Path: path, Home: dir, Ends: true}))(t))
+	if have := must(copied(t, path).Versions(t.Context()))(t); len(have) != len(steps) {
+		t.Errorf("the copy of the file is of versions %v", have)
+	}
+}
+
+// The files beside a database that is named by a link lie where the link leads.
+func TestALinkToTheDatabase(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "a", "sessions.sqlite"), filepath.Join(dir, "link.sqlite")
+	shut(t, must(Open(t.Context(), Options{Path: path, Home: dir}))(t))
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip("this system makes no links:", err)
+	}
+	d := must(Open(t.Context(), Options{Path: link, Home: dir, Ends: true}))(t)
+	create1(t, d, "s", strings.Repeat("x", shortLog))
+	shut(t, d)
+	if n := size(path + "-wal"); n > 0 {
+		t.Errorf("a log of %d bytes was left behind", n)
 	}
 }

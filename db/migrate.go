@@ -53,12 +53,16 @@ func (d *DB) bringUp(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := restrict(d.path); err != nil {
+		return err
+	}
 	if err := d.setJournal(ctx, d.journal()); err != nil {
 		return err
 	}
 	if newer || complete(have) {
 		return nil
 	}
+	d.raised = true
 	return Retry(ctx, func() error { return d.migrate(ctx) })
 }
 
@@ -86,10 +90,10 @@ func (d *DB) look(ctx context.Context) (have []int64, err error) {
 		tables, err = d.tables()
 		return err
 	})
-	if err == nil && len(tables) > 0 && !slices.Contains(tables, "sessions") {
-		err = fmt.Errorf("%q is the database of another program: it has a table %.40q and no sessions", d.path, tables[0])
+	if err != nil || len(tables) == 0 {
+		return have, err
 	}
-	return have, err
+	return have, Retry(ctx, func() error { return d.checkFirst(tables) })
 }
 
 func (d *DB) tables() ([]string, error) {

@@ -17,6 +17,9 @@ const limitAttached = 7
 // foreign: it calls no functions with effects, and its shadow tables are not to
 // be written by hand. Close the connection and then the pool.
 func OpenOwn(ctx context.Context, path string) (*sql.DB, *sql.Conn, error) {
+	if err := beside(path); err != nil {
+		return nil, nil, err
+	}
 	// See Open: it counts before the first file.
 	_, _ = sqlite.OFDLocking(true)
 	journal := "journal_mode(wal)"

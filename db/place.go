@@ -1,18 +1,24 @@
 package db
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 )
 
-// prepare makes sure that the database's file is there and for its owner alone.
-// SQLite gives the files beside it (-wal, -shm, -journal) the same mode, so the
-// file is made here, with one that no umask widens or narrows.
+// prepare makes sure that the database's file is there. SQLite gives the files
+// beside it (-wal, -shm, -journal) the same mode, so the file is made here, with
+// one that no umask widens or narrows. One that is there stays as it is: it may
+// be somebody's letter.
 func prepare(path string) error {
 	if err := os.MkdirAll(directory(path), 0o700); err != nil {
+		return err
+	}
+	if err := beside(path); err != nil {
 		return err
 	}
 	err := create(path)
@@ -24,11 +30,40 @@ func prepare(path string) error {
 	}
 	// SQLite would open what it may not write for reading, without a word, and
 	// try for seconds to make the files beside it.
-	if err := mayWrite(path); err != nil {
-		return err
+	return mayWrite(path)
+}
+
+// real is where a database lies whose name may be a link: SQLite goes by that,
+// and puts the files beside it there.
+func real(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return path
 	}
-	for _, name := range []string{path, path + "-wal", path + "-shm", path + "-journal"} {
-		if err := tighten(name); err != nil {
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		return to
+	}
+	return path
+}
+
+// beside refuses anything but files in the places of those beside the database:
+// SQLite would wait for a pipe, and tries for seconds to open a directory.
+func beside(path string) error {
+	path = real(path)
+	for _, end := range []string{"-journal", "-wal", "-shm"} {
+		info, err := os.Lstat(path + end)
+		if err == nil && !info.Mode().IsRegular() {
+			return fmt.Errorf("%q is no regular file, and in the way of the database", path+end)
+		}
+	}
+	return nil
+}
+
+// restrict takes the permissions of a database, and of what lies beside it, from
+// everyone but their owner.
+func restrict(path string) error {
+	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
+		if err := tighten(path + end); err != nil {
 			return err
 		}
 	}
@@ -51,14 +86,14 @@ func create(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Chmod(0o600), f.Close())
+	return cmp.Or(f.Chmod(0o600), f.Close())
 }
 
 // shortest is the smallest page that a database can have, in bytes.
 const shortest = 512
 
-// regular refuses what is no file, such as a pipe that would never answer, and
-// what is too short to hold anything.
+// regular refuses what is no file, such as a pipe that would never answer, what
+// is too short to hold anything, and what has no files beside it.
 func regular(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -66,6 +101,9 @@ func regular(path string) error {
 	}
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%q is no regular file", path)
+	}
+	if err := beside(path); err != nil {
+		return err
 	}
 	// SQLite takes what is shorter than a page for an empty file and writes
 	// over it, unless a journal says how the file was.

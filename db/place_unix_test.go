@@ -3,6 +3,7 @@
 package db
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The umask neither widens nor narrows what is made, and what is too wide is
@@ -72,6 +74,96 @@ func TestNoFile(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "no regular file") {
 				t.Errorf("%s: %v", path, err)
 			}
+		}
+	}
+}
+
+// A pipe in the place of a file beside the database kept it waiting for ever, a
+// directory for seconds.
+func TestNoFileBeside(t *testing.T) {
+	for _, end := range []string{"-journal", "-wal", "-shm"} {
+		for name, make := range map[string]func(path string) error{
+			"pipe":      func(path string) error { return syscall.Mkfifo(path, 0o600) },
+			"directory": func(path string) error { return os.Mkdir(path, 0o700) },
+			"link":      func(path string) error { return os.Symlink("/dev/zero", path) },
+		} {
+			for _, there := range []bool{false, true} {
+				dir := t.TempDir()
+				path, home := filepath.Join(dir, "sessions.sqlite"), t.TempDir()
+				if there {
+					shut(t, must(Open(t.Context(), Options{Path: path, Home: dir}))(t))
+				}
+				if err := make(path + end); err != nil {
+					t.Fatal(err)
+				}
+				before := must(os.ReadDir(dir))(t)
+				refused := func(what string, err error) {
+					if err == nil || !strings.Contains(err.Error(), end+`" is no regular file`) {
+						t.Errorf("%s in the place of %s, %s: %v", name, end, what, err)
+					}
+				}
+				_, err := Open(t.Context(), Options{Path: path, Home: home})
+				refused("opened", err)
+				if there {
+					_, err = Open(t.Context(), Options{Path: path, Home: home, ReadOnly: true})
+					refused("looked at", err)
+					_, err = Repair(t.Context(), Options{Path: path, Home: home}, time.Now())
+					refused("repaired", err)
+				}
+				_, _, err = OpenOwn(t.Context(), path)
+				refused("as another's", err)
+				if after := must(os.ReadDir(dir))(t); len(after) != len(before) {
+					t.Errorf("%s holds %v, before %v", dir, after, before)
+				}
+			}
+		}
+	}
+}
+
+// What --db names by mistake stays as it is: its mode, its bytes, and the
+// directory that it is in.
+func TestAnotherProgramsFile(t *testing.T) {
+	for name, fill := range map[string]func(path string) error{
+		"text": func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("Dear Ann. ", 100)), 0o644) },
+		"other tables": func(path string) error {
+			run(t, raw(t, path), `CREATE TABLE users(id)`)
+			return nil
+		},
+		"sessions of another shape": func(path string) error {
+			pool := raw(t, path)
+			run(t, pool, `CREATE TABLE sessions(id TEXT PRIMARY KEY, user TEXT, expires INTEGER)`)
+			run(t, pool, `CREATE TABLE schema_migrations(version INTEGER PRIMARY KEY)`)
+			run(t, pool, `INSERT INTO schema_migrations VALUES (20240101)`)
+			return pool.Close()
+		},
+		"sessions of the same, events of another shape": func(path string) error {
+			pool := raw(t, path)
+			run(t, pool, `CREATE TABLE sessions(id, workspace, provider, model, locked_pid)`)
+			run(t, pool, `CREATE TABLE events(at, what)`)
+			return pool.Close()
+		},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "notes")
+		if err := fill(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		before := must(os.ReadFile(path))(t)
+		_, err := Open(t.Context(), Options{Path: path, Home: t.TempDir()})
+		if err == nil || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "newer") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if mode := must(os.Stat(path))(t).Mode().Perm(); mode != 0o644 {
+			t.Errorf("%s: the mode is %o", name, mode)
+		}
+		if after := must(os.ReadFile(path))(t); !bytes.Equal(after, before) {
+			t.Errorf("%s: the file was changed", name)
+		}
+		if files := must(os.ReadDir(dir))(t); len(files) != 1 {
+			t.Errorf("%s: beside it are %v", name, files)
 		}
 	}
 }
