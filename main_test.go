@@ -83,11 +83,12 @@ var arrows = []repocheck.Row{
 	{Package: "plug/openai", May: []string{"plug", "llm", "llm/chatapi"}},
 
 	{Package: "db/blob"},
+	{Package: "db/hold"},
 	{Package: "db/lock"},
 	{Package: "db/scan"},
 	{Package: "db/pages"},
 	{Package: "db/salvage", May: []string{"db/pages", "db/scan"}},
-	{Package: "db", May: []string{"db/blob", "db/lock", "db/pages", "db/salvage"}},
+	{Package: "db", May: []string{"db/blob", "db/hold", "db/lock", "db/pages", "db/salvage"}},
 	{Package: "db/storage", May: []string{"db", "db/scan"}},
 
 	{Package: "agent/perm"},

@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"slices"
 	"time"
+
+	"alisio/db/hold"
 )
 
 const (
@@ -24,18 +26,7 @@ const (
 )
 
 // InUseError tells that other processes have the database open.
-type InUseError struct {
-	Path string
-	// PID is one of them, zero where that is not known.
-	PID int
-}
-
-func (e *InUseError) Error() string {
-	if e.PID == 0 {
-		return fmt.Sprintf("the database %q is in use by another process: end it first", e.Path)
-	}
-	return fmt.Sprintf("the database %q is in use by process %d: end it first", e.Path, e.PID)
-}
+type InUseError = hold.InUseError
 
 // Repair tidies a sound database up, behind a backup, and recovers a damaged one
 // into a new file. What is damaged is set aside under another name, never deleted
@@ -75,7 +66,7 @@ func sidecars() []string { return []string{"", "-wal", "-shm", "-journal"} }
 
 // run judges a copy, since SQLite itself may change a file that it opens.
 func (p *repair) run(ctx context.Context) error {
-	release, err := holdFile(p.o.Path)
+	release, err := hold.File(p.o.Path)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package db
+package hold
 
 import (
 	"errors"
@@ -17,10 +17,10 @@ const (
 	lockLength = 512
 )
 
-// holdFile keeps all other processes out of a database, without the help of
+// File keeps all other processes out of a database, without the help of
 // SQLite, which may not be able to open it: *InUseError if one is in. Closing the
 // file gives it back.
-func holdFile(path string) (release func(), err error) {
+func File(path string) (release func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

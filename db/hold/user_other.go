@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package db
+package hold
 
 import "syscall"
 

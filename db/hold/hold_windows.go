@@ -1,4 +1,4 @@
-package db
+package hold
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 // sharingViolation is ERROR_SHARING_VIOLATION.
 const sharingViolation = syscall.Errno(32)
 
-// holdFile looks whether anybody has the file open. It can not hold it: a file
+// File looks whether anybody has the file open. It can not hold it: a file
 // that is open here could be neither copied nor renamed.
-func holdFile(path string) (release func(), err error) {
+func File(path string) (release func(), err error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
 		return nil, err
