@@ -27,6 +27,7 @@ type (
 	AmbiguousError = session.AmbiguousError
 	UncertainError = session.UncertainError
 	DamagedError   = db.DamagedError
+	OlderError     = db.OlderError
 	StoreReport    = db.Report
 	Finding        = db.Finding
 )

@@ -121,15 +121,17 @@ func (c *call) look(ctx context.Context) (store *agent.Store, code int, err erro
 	case err != nil:
 		return nil, exitFailed, err
 	}
-	// The columns of older programs can not be told from a damage but by a read.
+	// Only a read shows which columns there are.
 	if _, err = store.List(ctx, agent.Query{Limit: 1}); err == nil {
 		return store, exitDone, nil
 	}
 	store.Close()
+	if old := (*agent.OlderError)(nil); !errors.As(err, &old) {
+		return nil, exitFailed, err
+	}
 	o.ReadOnly = false
-	store, openErr := agent.OpenStore(ctx, o)
-	if openErr != nil {
-		return nil, exitFailed, fmt.Errorf("%w\none of an older program is read once it has been brought up to date, and that fails: %w", err, openErr)
+	if store, err = agent.OpenStore(ctx, o); err != nil {
+		return nil, exitFailed, fmt.Errorf("bring the database up to date: %w", err)
 	}
 	return store, exitDone, nil
 }
