@@ -67,9 +67,9 @@ type StoreOptions struct {
 	Notice func(string)
 }
 
-// OpenStore opens the session store. Locks and blobs lie in the state directory,
-// or, for a database somewhere else, in <path>.files: they belong to the
-// database, whoever uses it from wherever.
+// OpenStore opens the session store. Locks and blobs lie beside the database of a
+// state directory, or, for one of another name, in <path>.files: they belong to
+// the database, whoever uses it from wherever.
 func OpenStore(ctx context.Context, o StoreOptions) (*Store, error) {
 	opts, err := o.options()
 	if err != nil {
@@ -98,20 +98,16 @@ func CheckStore(ctx context.Context, o StoreOptions) (StoreReport, error) {
 var errNoPlace = errors.New("no place for the session database: set ALISIO_STATE_HOME or HOME, or use --db FILE")
 
 func (o StoreOptions) options() (db.Options, error) {
-	opts := db.Options{Path: o.Path, Home: o.Dirs.State, ReadOnly: o.ReadOnly, Ends: o.Ends, Notice: o.Notice}
-	switch {
-	case o.Path == "" && o.Dirs.State == "":
-		return opts, errNoPlace
-	case o.Path == "":
-		opts.Path = filepath.Join(o.Dirs.State, "sessions.sqlite")
-		return opts, nil
+	opts := db.Options{Path: o.Path, ReadOnly: o.ReadOnly, Ends: o.Ends, Notice: o.Notice}
+	if o.Path == "" {
+		if o.Dirs.State == "" {
+			return opts, errNoPlace
+		}
+		opts.Path = filepath.Join(o.Dirs.State, stateFile)
 	}
-	path, err := filepath.Abs(o.Path)
-	if err != nil {
-		return opts, err
-	}
-	if opts.Path = path; filepath.Dir(path) != o.Dirs.State {
-		opts.Home = path + ".files"
+	var err error
+	if opts.Path, opts.Home, err = place(opts.Path); err != nil {
+		return opts, llm.Errorf(llm.CauseStore, "find the session database: %w", err)
 	}
 	return opts, nil
 }

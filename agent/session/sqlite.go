@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -290,7 +291,19 @@ func (s *SQLite) Lock(ctx context.Context, id string) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	return sync.OnceFunc(func() { s.release(h, false) }), nil
+	return sync.OnceFunc(func() {
+		s.disown(context.WithoutCancel(ctx), id)
+		s.release(h, false)
+	}), nil
+}
+
+// disown takes this process's name from a session in which a run could not store
+// its end: others would be refused for as long as it lives. If that can not be
+// stored either, they are, with its pid.
+func (s *SQLite) disown(ctx context.Context, id string) {
+	if row, err := s.db.Session(ctx, id); err == nil && row.LockedPID == os.Getpid() {
+		_ = s.db.Write(ctx, db.Normal, func(tx *db.Tx) error { return tx.SetOwner(id, nil) })
+	}
 }
 
 // hold is a session that this process has locked.

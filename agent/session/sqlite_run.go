@@ -111,6 +111,10 @@ func beginRun(ctx context.Context, tx *db.Tx, r Run, b Begin, self db.Owner, mov
 		OwnerPID: self.PID, Owner: self, Model: r.Model, CreatedMs: millis(r.Created), StartedMs: millis(r.Started),
 	}
 	head, err := beginSession(ctx, tx, r.Session, b.Fresh)
+	if err == nil {
+		// Here at the latest of two that could both take the lock one is refused.
+		err = head.HeldElsewhere()
+	}
 	if err != nil {
 		return row, err
 	}
@@ -199,7 +203,7 @@ func (s *SQLite) EndRun(ctx context.Context, end RunEnd, last plug.Event) (numbe
 	return number, mapped(act, err)
 }
 
-// RunByRequest implements RunJournal. In a workspace the newest run of the id is
+// RunByRequest implements RunJournal. In a workspace the first run of the id is
 // meant.
 func (s *SQLite) RunByRequest(ctx context.Context, k RequestKey) (Run, error) {
 	r, err := s.db.RunByRequest(ctx, k.Session, k.Workspace, k.RequestID)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"alisio/db"
+	"alisio/db/lock"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -446,5 +447,47 @@ func BenchmarkMessages200(b *testing.B) {
 		if got, err := s.Messages(ctx, "a"); err != nil || len(got) != 200 {
 			b.Fatal(len(got), err)
 		}
+	}
+}
+
+// A run that could not store its end leaves this process's name in the session,
+// which would keep others out for as long as the process lives.
+func TestUnlockTakesTheOwnersNameAway(t *testing.T) {
+	ctx := context.Background()
+	s := openAt(t, t.TempDir(), nil)
+	must(t, s.Create(ctx, Session{ID: "a"}))
+	unlock, err := s.Lock(ctx, "a")
+	must(t, err)
+	_, err = s.BeginRun(ctx, begin("r", "a", ""))
+	must(t, err)
+	if sum, err := s.Summary(ctx, "a"); err != nil || sum.BusyPID != os.Getpid() {
+		t.Fatalf("while it runs: %+v, %v", sum, err)
+	}
+	unlock()
+	if sum, err := s.Summary(ctx, "a"); err != nil || sum.BusyPID != 0 {
+		t.Errorf("after the lock was given back: busy with %d, %v", sum.BusyPID, err)
+	}
+}
+
+// Two processes whose locks lie in two directories: the row decides.
+func TestRunIsRefusedWhileTheOwnerLives(t *testing.T) {
+	ctx := context.Background()
+	s := openAt(t, t.TempDir(), nil)
+	must(t, s.Create(ctx, Session{ID: "a"}))
+	c := exec.Command("sleep", "60")
+	must(t, c.Start())
+	defer c.Wait()
+	defer c.Process.Kill()
+	o := lock.Of(c.Process.Pid)
+	if _, known := o.Alive(); !known {
+		t.Skip("this system does not tell when a process began: the lock alone decides")
+	}
+	must(t, s.db.Write(ctx, db.Normal, func(tx *db.Tx) error { return tx.SetOwner("a", &o) }))
+	var busy *BusyError
+	if _, err := s.BeginRun(ctx, begin("r", "a", "")); !errors.As(err, &busy) || busy.PID != o.PID {
+		t.Errorf("begin: got %v, want it in use by %d", err, o.PID)
+	}
+	if _, err := s.Lock(ctx, "a"); !errors.As(err, &busy) || busy.PID != o.PID {
+		t.Errorf("lock: got %v, want it in use by %d", err, o.PID)
 	}
 }
