@@ -4,20 +4,23 @@ import (
 	"context"
 
 	"alisio/agent/proc"
+	"alisio/llm"
 	"alisio/plug"
 )
 
-// toolExec gives process control the form that tools know.
-func (a *App) toolExec() *plug.Exec {
+// toolExec gives process control the form that tools know. What programs print
+// comes without the secret: whatever is cut later then cuts no key in two.
+func (a *App) toolExec(secret string) *plug.Exec {
+	redact := llm.NewStream(secret)
 	return &plug.Exec{
 		Run: func(ctx context.Context, c plug.Command, onOutput func(string)) (plug.Exit, error) {
 			e, err := proc.Run(ctx, proc.Command{
-				Argv: c.Argv, Shell: c.Shell, Dir: c.Dir, Stdin: c.Stdin, Timeout: c.Timeout,
+				Argv: c.Argv, Shell: c.Shell, Dir: c.Dir, Stdin: c.Stdin, Timeout: c.Timeout, Redact: redact,
 			}, onOutput)
 			return plug.Exit(e), err
 		},
 		Git: func(ctx context.Context, dir string, args ...string) (plug.Exit, error) {
-			e, err := proc.Git(ctx, dir, a.inside, args...)
+			e, err := proc.Git(ctx, proc.Command{Dir: dir, Redact: redact}, a.inside, args...)
 			return plug.Exit(e), err
 		},
 	}

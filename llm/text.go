@@ -14,10 +14,11 @@ const minSecret = 4
 
 // Redact takes a key out of a text by its value, wherever it came from.
 func Redact(text, key string) string {
-	if len(key) < minSecret {
+	if len(key) < minSecret || !strings.Contains(text, key) {
 		return text
 	}
-	return strings.ReplaceAll(text, key, "[redacted]")
+	out, held, gone := NewStream(key)([]byte(text), 0, false)
+	return string(out) + text[len(text)-held+gone:]
 }
 
 // MayBegin returns how many bytes at the end of a text could be the beginning

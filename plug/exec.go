@@ -10,7 +10,7 @@ type Exec struct {
 	// Run runs one command to its end. The error tells that it could not be
 	// started (or that ctx was cancelled, after everything was stopped); a
 	// command that failed is an Exit. onOutput, if not nil, gets new output as
-	// plain text while the command runs.
+	// plain text without the provider's key while the command runs.
 	Run func(ctx context.Context, c Command, onOutput func(text string)) (Exit, error)
 	// Git runs the host's git in a directory with everything switched off that
 	// a repository could make it run: hooks, fsmonitor, pager, external diff,
@@ -46,8 +46,8 @@ type Exit struct {
 	Survived bool
 	Duration time.Duration
 	// Output is what it printed to standard output and error in the order of
-	// arrival: plain text, head and tail kept, with a mark where Dropped bytes
-	// were left out.
+	// arrival: plain text without the provider's key, head and tail kept, with a
+	// mark where Dropped bytes were left out.
 	Output  string
 	Dropped int64
 }

@@ -78,16 +78,18 @@ var gitEnv = []string{
 //
 // The configuration is read first, by a git command that runs nothing, to find
 // what to override.
-func Git(ctx context.Context, dir string, inside func(path string) bool, args ...string) (Exit, error) {
+//
+// c gives the directory and Redact, and nothing else.
+func Git(ctx context.Context, c Command, inside func(path string) bool, args ...string) (Exit, error) {
 	if len(args) == 0 || !slices.Contains(gitReads, args[0]) {
 		return Exit{}, fmt.Errorf("git %q: not one of the commands that only read", strings.Join(args, " "))
 	}
 	if _, err := exec.LookPath("git"); err != nil {
 		return Exit{}, errors.New("git is not installed: there is none in PATH")
 	}
-	at, err := filepath.EvalSymlinks(dir)
+	at, err := filepath.EvalSymlinks(c.Dir)
 	if err != nil {
-		return Exit{}, fmt.Errorf("run git in %s: %w", quote(dir), cause(err))
+		return Exit{}, fmt.Errorf("run git in %s: %w", quote(c.Dir), cause(err))
 	}
 	r, err := findRepository(at, inside)
 	if errors.Is(err, errNoRepository) {
@@ -97,7 +99,7 @@ func Git(ctx context.Context, dir string, inside func(path string) bool, args ..
 	if err != nil {
 		return Exit{}, err
 	}
-	c := Command{Dir: at, Timeout: gitTimeout, Head: gitHead, grace: gitGrace, extra: append(r.env(), gitEnv...)}
+	c = Command{Dir: at, Redact: c.Redact, Timeout: gitTimeout, Head: gitHead, grace: gitGrace, extra: append(r.env(), gitEnv...)}
 	return c.git(ctx, args)
 }
 
@@ -151,6 +153,9 @@ func (c Command) gitKeys(ctx context.Context) ([]string, error) {
 	case len(list) > maxGitConfig:
 		return nil, errors.New("read git configuration: it is too large")
 	case e.Code != 0:
+		if c.Redact != nil {
+			list, _, _ = c.Redact(list, 0, true)
+		}
 		_, why, _ := strings.Cut(string(list), "fatal: ") // Keys can stand before and below.
 		why, _, _ = strings.Cut(why, "\n")
 		return nil, fmt.Errorf("read git configuration: %.400s", text.Line(why))

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"alisio/llm"
 )
 
 // fixture is a real repository, with a committed file that has changed since.
@@ -80,7 +82,7 @@ func (r *fixture) tryGit(dir string, args ...string) (string, error) {
 
 // ask is Git where the repository is the workspace.
 func (r *fixture) ask(args ...string) (Exit, error) {
-	return Git(r.t.Context(), r.dir, r.inside, args...)
+	return Git(r.t.Context(), Command{Dir: r.dir}, r.inside, args...)
 }
 
 func (r *fixture) inside(path string) bool { return within(r.dir, path) }
@@ -248,7 +250,7 @@ func TestGitAnswers(t *testing.T) {
 	if err != nil || e.Code != 0 || !strings.HasSuffix(e.Output, "@@ -1 +1 @@\n-old\n+new\n") {
 		t.Errorf("diff: %+v, %v", e, err)
 	}
-	e, err = Git(t.Context(), t.TempDir(), r.inside, "status")
+	e, err = Git(t.Context(), Command{Dir: t.TempDir()}, r.inside, "status")
 	if err != nil || e.Code != 128 || !strings.Contains(e.Output, "not a git repository") {
 		t.Errorf("outside: %+v, %v", e, err)
 	}
@@ -261,7 +263,7 @@ func TestGitStaysInTheWorkingTree(t *testing.T) {
 	r.file(filepath.Join(other, "a.txt"), "private\n", 0o600)
 	r.file("deep/er/file", "", 0o600)
 	r.config("core.worktree", other)
-	e, err := Git(t.Context(), filepath.Join(r.dir, "deep", "er"), r.inside, "diff", "--no-ext-diff", "--no-textconv")
+	e, err := Git(t.Context(), Command{Dir: filepath.Join(r.dir, "deep", "er")}, r.inside, "diff", "--no-ext-diff", "--no-textconv")
 	if err != nil || e.Code != 0 || strings.Contains(e.Output, "private") || !strings.Contains(e.Output, "+new") {
 		t.Errorf("%+v, %v", e, err)
 	}
@@ -317,5 +319,20 @@ func TestGitOverrides(t *testing.T) {
 	got = slices.DeleteFunc(got, func(s string) bool { return s == "-c" })
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}
+
+func TestTheKeyIsNotInGitOutput(t *testing.T) {
+	const key = "sk-0123456789-abcdef"
+	r := newRepository(t)
+	r.file("a.txt", key+"\n", 0o600)
+	c := Command{Dir: r.dir, Redact: llm.NewStream(key)}
+	e, err := Git(t.Context(), c, r.inside, "diff")
+	if err != nil || !strings.Contains(e.Output, "+[redacted]\n") || strings.Contains(e.Output, key[:8]) {
+		t.Errorf("%q, %v", e.Output, err)
+	}
+	r.file(".git/config", "[core]\n\trepositoryformatversion = "+strings.Repeat("x", 380)+key+"\n", 0o600)
+	if _, err = Git(t.Context(), c, r.inside, "diff"); err == nil || strings.Contains(err.Error(), key[:8]) {
+		t.Errorf("error: %v", err)
 	}
 }

@@ -2,12 +2,15 @@ package proc
 
 import (
 	"io"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 	"unicode/utf8"
+
+	"alisio/llm"
 )
 
 // feed writes s in pieces of n bytes.
@@ -148,15 +151,71 @@ func TestSlowWatcherHoldsUpNothing(t *testing.T) {
 
 func BenchmarkOutput(b *testing.B) {
 	for name, s := range map[string]string{"lines": "some text of a program\n", "oneLine": "x", "redraw": "\r\x1b[2K50%"} {
-		b.Run(name, func(b *testing.B) {
-			p := []byte(strings.Repeat(s, readSize/len(s)))
-			o := newOutput(0, 0, func(string) {})
-			b.SetBytes(int64(len(p)))
-			b.ReportAllocs()
-			for b.Loop() {
-				o.write(p)
-			}
-			o.finish()
-		})
+		for _, key := range []string{"", "sk-0123456789-abcdefghijklmno"} {
+			b.Run(name+"/"+map[bool]string{true: "key", false: "plain"}[key != ""], func(b *testing.B) {
+				p := []byte(strings.Repeat(s, readSize/len(s)))
+				o := newOutput(0, 0, func(string) {})
+				o.redact = llm.NewStream(key)
+				b.SetBytes(int64(len(p)))
+				b.ReportAllocs()
+				for b.Loop() {
+					o.write(p)
+				}
+				o.finish()
+			})
+		}
 	}
+}
+
+// A key that stood across the cut between head and tail, or across two writes,
+// survived in halves. Trigger: any output in which it comes often enough; the
+// key overlaps with itself, and the cuts are anywhere.
+func TestTheKeyIsTakenOutBeforeTheCut(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 400 {
+		key := []string{"sk-0123456789-abcdefghijklmno", "aXYZ0123aXYZ0123aXYZ"}[random.IntN(2)]
+		var in strings.Builder
+		for range 1 + random.IntN(60) {
+			in.WriteString([]string{"\n", "p", "\x1b[1m", key, key, strings.Repeat("∞", random.IntN(30)), key + key[len(key)-4:]}[random.IntN(7)])
+		}
+		in.WriteString(key[:random.IntN(len(key))])
+		emit, events := watch()
+		o := newOutput(1+random.IntN(120), 1+random.IntN(200), emit)
+		o.redact = llm.NewStream(key)
+		most := 1 + random.IntN(40)
+		for s := in.String(); s != ""; {
+			n := min(1+random.IntN(most), len(s))
+			o.write([]byte(s[:n]))
+			s = s[n:]
+		}
+		got, _ := o.finish()
+		for i := range len(key) - 8 {
+			part := key[i : i+8]
+			if strings.Contains(got, part) || strings.Contains(strings.Join(events(), ""), part) {
+				t.Fatalf("%q of %q is in %q or %q", part, key, got, events())
+			}
+		}
+	}
+}
+
+// What is shown of a line that grows stays what it was, and a line that passes
+// the stripper in pieces hides no key.
+func TestTheKeyInLiveOutput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		emit, events := watch()
+		o := newOutput(0, 0, emit)
+		o.redact = llm.NewStream("sk-12345678")
+		for _, s := range []string{"KEY=sk-1", "234567", "8 and sk-1", "x\n", "\rsk-123", "\rsk-12345678\n", strings.Repeat("x", 64<<10-4), "sk-12", "345678 end"} {
+			o.write([]byte(s))
+			time.Sleep(livePause + time.Millisecond)
+		}
+		kept, _ := o.finish()
+		got := strings.ReplaceAll(strings.Join(events(), "|"), "x", "")
+		if want := "KEY=|[redacted] and |sk-1\n|[redacted]\n|…|[redacted] end"; got != want {
+			t.Errorf("shown %q, want %q", got, want)
+		}
+		if !strings.HasPrefix(kept, "KEY=[redacted] and sk-1x\n[redacted]\nx") || !strings.HasSuffix(kept, "x[redacted] end") {
+			t.Errorf("kept %.60q … %q", kept, kept[len(kept)-30:])
+		}
+	})
 }

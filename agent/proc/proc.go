@@ -57,6 +57,9 @@ type Command struct {
 	// Head and Tail are the bytes of cleaned output that are kept of its start
 	// and its end; zero is 16 KiB and 32 KiB.
 	Head, Tail int
+	// Redact, if not nil, takes a secret out of the output before any of it is
+	// left out or shown, in the manner of llm.Stream.
+	Redact func(text []byte, gone int, last bool) (out []byte, held, still int)
 
 	grace time.Duration // between TERM and KILL; zero is the usual
 	extra []string      // further variables, for git
@@ -98,6 +101,7 @@ func Run(ctx context.Context, c Command, onOutput func(text string)) (Exit, erro
 		return Exit{}, err
 	}
 	out := newOutput(c.Head, c.Tail, onOutput)
+	out.redact = c.Redact
 	e, err := supervise(ctx, cmd, c, out.write)
 	e.Output, e.Dropped = out.finish()
 	return e, err

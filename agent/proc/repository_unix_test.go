@@ -148,7 +148,7 @@ func TestGitReadsNothingOutside(t *testing.T) {
 				}
 			}
 			all := func(string) bool { return true }
-			e, err := Git(t.Context(), r.dir, all, "diff", "HEAD")
+			e, err := Git(t.Context(), Command{Dir: r.dir}, all, "diff", "HEAD")
 			if err != nil || !strings.Contains(e.Output, "-private") {
 				t.Errorf("with everything added: %+v, %v", e, err)
 			}
@@ -165,7 +165,7 @@ func TestGitFindsNoRepositoryAbove(t *testing.T) {
 	r.file("proj/x", "", 0o600)
 	proj := filepath.Join(r.dir, "proj")
 	inside := func(path string) bool { return within(proj, path) }
-	e, err := Git(t.Context(), proj, inside, "diff")
+	e, err := Git(t.Context(), Command{Dir: proj}, inside, "diff")
 	if err == nil || err.Error() != "git: the repository here leads outside the workspace, to "+r.dir+"; --add-dir "+r.dir+" opens it" {
 		t.Errorf("%+v, %v", e, err)
 	}
@@ -219,11 +219,11 @@ func TestGitInOtherLayouts(t *testing.T) {
 		{r.dir, r.dir + "/linked", "-old\n"},
 	} {
 		inside := func(path string) bool { return within(tt.root, path) }
-		e, err := Git(t.Context(), tt.dir, inside, "diff")
+		e, err := Git(t.Context(), Command{Dir: tt.dir}, inside, "diff")
 		if err != nil || e.Code != 0 || !strings.HasSuffix(e.Output, tt.want) {
 			t.Errorf("%s: %+v, %v", tt.dir, e, err)
 		}
-		if e, err = Git(t.Context(), tt.dir, inside, "status"); err != nil || e.Code != 0 {
+		if e, err = Git(t.Context(), Command{Dir: tt.dir}, inside, "status"); err != nil || e.Code != 0 {
 			t.Errorf("%s: %+v, %v", tt.dir, e, err)
 		}
 	}

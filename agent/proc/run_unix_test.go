@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"alisio/llm"
 )
 
 // shell runs a line; the test fails if it can not be started.
@@ -327,5 +329,19 @@ func BenchmarkRun(b *testing.B) {
 		if _, err := Run(b.Context(), Command{Argv: []string{"true"}, Dir: dir}, nil); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// Both outputs of a program, and that of git, come without the key.
+func TestTheKeyIsNotInOutput(t *testing.T) {
+	const key = "sk-0123456789-abcdef"
+	c := Command{
+		Shell: `i=0; while [ $i -lt 40 ]; do printf %s "$0$0" sk-0123 456789-abcdef; printf %s sk-0123456789-abcd >&2; printf ef; i=$((i+1)); done; printf sk-0123456789-abcde`,
+		Dir:   t.TempDir(), Head: 33, Tail: 61, Redact: llm.NewStream(key),
+	}
+	c.Shell = strings.ReplaceAll(c.Shell, "$0", key)
+	e, err := Run(t.Context(), c, nil)
+	if err != nil || e.Dropped == 0 || strings.Contains(e.Output, "sk") || strings.Contains(e.Output, "0123") {
+		t.Errorf("%q, %v", e.Output, err)
 	}
 }

@@ -1,0 +1,97 @@
+package llm
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// inPieces gives a text to a stream in pieces of random length, and reports what
+// was certain after each.
+func inPieces(text, key string, random *rand.Rand, each func(shown string)) string {
+	take := NewStream(key)
+	var all, buf []byte
+	gone := 0
+	for last := false; !last; {
+		n := min(random.IntN(5), len(text))
+		buf = append(buf, text[:n]...)
+		text = text[n:]
+		last = text == ""
+		out, held, still := take(buf, gone, last)
+		all = append(all, out...)
+		buf, gone = append([]byte(nil), buf[len(buf)-held:]...), still
+		each(string(all))
+	}
+	return string(all)
+}
+
+func TestStream(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct{ key, text, want string }{
+		{"sk-12345678", "", ""},
+		{"sk-12345678", "a sk-12345678 b", "a [redacted] b"},
+		{"sk-12345678", "sk-12345678sk-12345678", "[redacted][redacted]"},
+		{"sk-12345678", "sk-sk-12345678 sk-1", "sk-[redacted] sk-1"},
+		// The end may be where somebody else's cut was.
+		{"sk-12345678", "at sk-1234", "at sk-1234"},
+		{"sk-12345678", "at sk-12345", "at [redacted]"},
+		// A key that begins in another one.
+		{"aXaXa", "aXaXaXa", "[redacted]"},
+		{"aXaXa", "aXaXaaXaXaX", "[redacted][redacted]X"},
+		{"aXaXa", "aXaXaXb", "[redacted]Xb"},
+		{"a12345678a", "a12345678a12345678a12345678", "[redacted]"},
+		{"aaaa", "baaaaaaab", "b[redacted]b"},
+	} {
+		for range 50 {
+			if got := inPieces(c.text, c.key, random, func(string) {}); got != c.want {
+				t.Fatalf("%q without %q: got %q, want %q", c.text, c.key, got, c.want)
+			}
+		}
+	}
+	if NewStream("abc") != nil {
+		t.Error("a placeholder is taken for a secret")
+	}
+}
+
+// Whatever is around it and however it is cut, no eight characters of a key come
+// through, and what is no part of one does.
+func TestStreamLeaksNoPartOfAKey(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 3000 {
+		key := word(random, 10+random.IntN(12))
+		var text strings.Builder
+		for range random.IntN(8) {
+			switch random.IntN(3) {
+			case 0:
+				text.WriteString(key)
+			case 1:
+				text.WriteString(key[:random.IntN(keyPart)])
+			default:
+				text.WriteString(strings.Repeat("-", random.IntN(4)))
+			}
+		}
+		text.WriteString(key[:random.IntN(len(key))])
+		shown := ""
+		got := inPieces(text.String(), key, random, func(s string) {
+			if !strings.HasPrefix(s, shown) {
+				t.Fatalf("%q is shown after %q", s, shown)
+			}
+			shown = s
+		})
+		if strings.Contains(got, key) || strings.Count(got, "-") != strings.Count(text.String(), "-") {
+			t.Fatalf("key %q in %q: got %q", key, text.String(), got)
+		}
+		if whole := Redact(text.String(), key); strings.Contains(whole, key) {
+			t.Fatalf("Redact of %q from %q: %q", key, text.String(), whole)
+		}
+	}
+}
+
+// word is of few letters, so that it overlaps with itself.
+func word(random *rand.Rand, n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = "ab"[random.IntN(2)]
+	}
+	return string(b)
+}
