@@ -92,12 +92,12 @@ func died(n int) string {
 
 // lookAt tells what a person has to look at before such calls are acknowledged.
 func lookAt(open []openCall) string {
-	look := "look what became of it"
+	look, starter := "look what became of it", "it"
 	if len(open) > 1 {
-		look = "look what became of them"
+		look, starter = "look what became of them", "one of them"
 	}
 	if slices.ContainsFunc(open, func(o openCall) bool { return o.Effect == string(plug.EffectProcess) }) {
-		look += " (a program that it started may still be running)"
+		look += " (a program that " + starter + " started may still be running)"
 	}
 	return look
 }

@@ -181,6 +181,27 @@ func TestAConversationTellsOfBadEnds(t *testing.T) {
 	}
 }
 
+func TestUncertainCallsAreToldOf(t *testing.T) {
+	edit, shell := openCall{ID: "1", Effect: "write"}, openCall{ID: "2", Effect: "process"}
+	for _, c := range []struct {
+		open       []openCall
+		died, look string
+	}{
+		{[]openCall{edit}, "during 1 call, and it is not known whether it took effect", "look what became of it"},
+		{[]openCall{shell}, "during 1 call, and it is not known whether it took effect", "look what became of it (a program that it started may still be running)"},
+		{[]openCall{edit, edit}, "during 2 calls, and it is not known whether they took effect", "look what became of them"},
+		{[]openCall{edit, shell}, "during 2 calls, and it is not known whether they took effect",
+			"look what became of them (a program that one of them started may still be running)"},
+	} {
+		if got := died(len(c.open)); got != "the program died "+c.died {
+			t.Errorf("%+v: got %q", c.open, got)
+		}
+		if got := lookAt(c.open); got != c.look {
+			t.Errorf("%+v: got %q", c.open, got)
+		}
+	}
+}
+
 func TestTable(t *testing.T) {
 	tab := table{{"a", "世界", "x"}, {"bcd", "é"}, {"a", "0123456789", "yz"}}
 	if got, want := tab.String(), "a    世界        x\nbcd  é\na    0123456789  yz\n"; got != want {

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"alisio/agent"
 	"alisio/llm"
 )
 
@@ -119,6 +121,29 @@ func TestGoOnRepeatsFlags(t *testing.T) {
 		if got := call.goOn(t.Context(), nil, "1"); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.args, got, c.want)
 		}
+	}
+}
+
+// A run that was cancelled goes on by the short id too.
+func TestGoOnAfterACancel(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.sqlite")
+	store, err := agent.OpenStore(t.Context(), agent.StoreOptions{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	export := `{"type":"session","schemaVersion":1,"id":"12345678-9"}` + "\n" + `{"type":"end","lines":1}`
+	if _, err := store.Import(t.Context(), strings.NewReader(export)); err != nil {
+		t.Fatal(err)
+	}
+	call, err := parse(env("run", "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, want := call.goOn(ctx, store, "12345678-9"), "session 12345678 · go on with: alisio resume 12345678 \"…\""; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
