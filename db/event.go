@@ -73,3 +73,17 @@ func (r reads) RunEvents(ctx context.Context, session, run string) ([]Event, err
 	return list(ctx, r.src, cold, `SELECT seq, session, run_id, type, body, correlation_id, created_at, run_seq FROM events
 		WHERE session = ? AND run_id = ? ORDER BY seq`, scanEvent, session, run)
 }
+
+// EventsBefore counts the events of a run that are stored before the number seq.
+// first is the RunSeq of the run's first event: zero in runs of older programs.
+func (r reads) EventsBefore(ctx context.Context, session, run string, seq int64) (count, first int64, err error) {
+	n, err := one(ctx, r.src, cold, `SELECT count(*), (SELECT run_seq FROM events WHERE session = ?1 AND run_id IS ?2 ORDER BY seq LIMIT 1)
+		FROM events WHERE session = ?1 AND run_id IS ?2 AND seq < ?3`, scanTwo, session, nullText(run), seq)
+	return n[0], n[1], err
+}
+
+func scanTwo(rows *sql.Rows) ([2]int64, error) {
+	var a, b number
+	err := rows.Scan(&a, &b)
+	return [2]int64{int64(a), int64(b)}, err
+}

@@ -60,8 +60,14 @@ func (s *SQLite) EventsPage(ctx context.Context, id string, after int64, limit i
 	return events, nil
 }
 
-// seqBefore returns the number of the last event of the same run before r.
+// seqBefore returns the number of the last event of the same run before r. A run
+// whose first event has none was stored by an older program from end to end: its
+// events are counted, each page by one look at an index.
 func (s *SQLite) seqBefore(ctx context.Context, r db.Event) (last int64, err error) {
+	count, first, err := s.db.EventsBefore(ctx, r.Session, r.RunID, r.Seq)
+	if err != nil || first == 0 {
+		return count, mapped("read session "+r.Session, err)
+	}
 	rows, err := s.db.RunEvents(ctx, r.Session, r.RunID)
 	for _, before := range rows {
 		if before.Seq >= r.Seq {
