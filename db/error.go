@@ -15,7 +15,7 @@ import (
 
 var (
 	// ErrNotFound tells that there is no such row.
-	ErrNotFound = errors.New("no such row")
+	ErrNotFound = errors.New("not found")
 	// ErrExists tells that a row of that key is there already.
 	ErrExists = errors.New("exists already")
 	// ErrReadOnly tells that the database was opened for reading.

@@ -19,10 +19,11 @@ import (
 )
 
 var (
-	// ErrNotFound tells that a store has no session, or no run, of the id.
-	ErrNotFound = errors.New("no such session")
-	// ErrExists tells that a session of the id is already there.
-	ErrExists = errors.New("session exists already")
+	// ErrNotFound tells that a store has no session, run, request or blob of the
+	// id, which the text around it names.
+	ErrNotFound = errors.New("not found")
+	// ErrExists tells that a session, or a run, of the id is already there.
+	ErrExists = errors.New("exists already")
 	// ErrEnded tells that a run has ended: an ended run is never changed.
 	ErrEnded = errors.New("the run has ended")
 )

@@ -45,7 +45,7 @@ func (s *SQLite) OpenBlob(ctx context.Context, id, hash string) ([]byte, error) 
 		return nil, mapped("open blob "+hash, err)
 	}
 	if !ok {
-		return nil, fmt.Errorf("open blob %q: no blob of session %s: %w", hash, id, ErrNotFound)
+		return nil, fmt.Errorf("open blob %.100q: %w", hash, ErrNotFound)
 	}
 	return s.Blob(ctx, hash)
 }

@@ -58,7 +58,7 @@ func (s *SQLite) BeginRun(ctx context.Context, b Begin) (Run, error) {
 	if r.Created.IsZero() {
 		r.Created = time.Now()
 	}
-	act := "begin run " + r.ID
+	act := "begin run " + r.ID + " of session " + r.Session
 	rows, err := encodeRows(r.Session, r.ID, b.Messages)
 	if err != nil {
 		return Run{}, fmt.Errorf("%s: %w", act, err)

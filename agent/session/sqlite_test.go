@@ -450,6 +450,36 @@ func BenchmarkMessages200(b *testing.B) {
 	}
 }
 
+// "no such session" was said of whatever was missing.
+func TestErrorsNameWhatIsMissing(t *testing.T) {
+	ctx := context.Background()
+	s := openAt(t, t.TempDir(), nil)
+	must(t, s.Create(ctx, Session{ID: "a"}))
+	_, err := s.BeginRun(ctx, begin("r", "a", ""))
+	must(t, err)
+	_, blob := s.OpenBlob(ctx, "a", "h")
+	_, anyBlob := s.Blob(ctx, "h")
+	_, request := s.RunByRequest(ctx, RequestKey{Session: "a", RequestID: "q"})
+	_, head := s.Session(ctx, "none")
+	_, twice := s.BeginRun(ctx, begin("r", "a", ""))
+	_, lost := s.BeginRun(ctx, begin("r2", "none", ""))
+	_, end := s.EndRun(ctx, RunEnd{ID: "none", Status: RunFailed}, plug.Event{})
+	for _, c := range []struct {
+		err  error
+		is   error
+		want string
+	}{
+		{blob, ErrNotFound, `open blob "h": not found`}, {anyBlob, ErrNotFound, "open blob h: not found"},
+		{request, ErrNotFound, "request q: not found"}, {head, ErrNotFound, "session none: not found"},
+		{twice, ErrExists, "begin run r of session a: exists already"}, {lost, ErrNotFound, "begin run r2 of session none: not found"},
+		{end, ErrNotFound, "end run none: not found"}, {s.Create(ctx, Session{ID: "a"}), ErrExists, "create session a: exists already"},
+	} {
+		if !errors.Is(c.err, c.is) || c.err.Error() != c.want {
+			t.Errorf("got %q, want %q", c.err, c.want)
+		}
+	}
+}
+
 // A run that could not store its end leaves this process's name in the session,
 // which would keep others out for as long as the process lives.
 func TestUnlockTakesTheOwnersNameAway(t *testing.T) {
