@@ -71,12 +71,15 @@ func foreign(path string) bool {
 	return isText || !holds(f, "CREATE TABLE ", `{"role":"`)
 }
 
-// holds reports whether a file holds any of some short texts. It reads all of it,
-// a piece at a time; one that can not be read may hold them.
+// maxSearch bounds how much of a file is searched, in bytes: less than a second.
+const maxSearch = 1 << 28
+
+// holds reports whether a file holds any of some short texts. It reads a piece at a
+// time; one that is too large to be searched, or can not be read, may hold them.
 func holds(f io.ReaderAt, texts ...string) bool {
 	const overlap = 32 // more than any of them has
 	piece := make([]byte, 1<<20)
-	for at := int64(0); ; at += int64(len(piece) - overlap) {
+	for at := int64(0); at < maxSearch; at += int64(len(piece) - overlap) {
 		n, err := f.ReadAt(piece, at)
 		for _, t := range texts {
 			if bytes.Contains(piece[:n], []byte(t)) {
@@ -87,6 +90,7 @@ func holds(f io.ReaderAt, texts ...string) bool {
 			return !errors.Is(err, io.EOF)
 		}
 	}
+	return true
 }
 
 // database opens the session database for a command that writes.
