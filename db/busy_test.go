@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -158,6 +159,28 @@ func (o *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// pauses is a context that tells when it was waited upon for the left-th time:
+// once for the turn to write, and once for each pause between two tries.
+type pauses struct {
+	context.Context
+	left    atomic.Int32
+	reached chan struct{}
+}
+
+// afterTries is reached when a write was refused that often, and waits still.
+func afterTries(ctx context.Context, n int32) *pauses {
+	p := &pauses{Context: ctx, reached: make(chan struct{})}
+	p.left.Store(1 + n)
+	return p
+}
+
+func (p *pauses) Done() <-chan struct{} {
+	if p.left.Add(-1) == 0 {
+		close(p.reached)
+	}
+	return p.Context.Done()
+}
+
 // A lock error in the middle of a turn kills the prompt although a retry would
 // work. Trigger: another process holds BEGIN IMMEDIATE for longer than SQLite's
 // own timeout.
@@ -186,9 +209,14 @@ func TestC109HeldByAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A write that may not wait hears its context.
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if err := d.Write(ctx, Normal, func(*Tx) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
+	waits := afterTries(ctx, 1)
+	go func() {
+		<-waits.reached
+		cancel()
+	}()
+	if err := d.Write(waits, Normal, func(*Tx) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	// Reads go on.
@@ -196,13 +224,14 @@ func TestC109HeldByAnotherProcess(t *testing.T) {
 	must(d.MessagesPage(t.Context(), "s", 0, 1))(t)
 	done := make(chan error, 1)
 	begun := time.Now()
+	waits = afterTries(context.Background(), 3)
 	go func() {
-		done <- d.Write(context.Background(), Normal, func(x *Tx) error { return x.RenameSession("s", "waited") })
+		done <- d.Write(waits, Normal, func(x *Tx) error { return x.RenameSession("s", "waited") })
 	}()
 	select {
 	case err := <-done:
 		t.Fatalf("the write did not wait: %v", err)
-	case <-time.After(700 * time.Millisecond):
+	case <-waits.reached:
 	}
 	// While one waits, another's look is not held up.
 	if s := must(d.Session(t.Context(), "s"))(t); s.Title != "" {
@@ -234,8 +263,9 @@ func TestReaderBeforeACommitWithoutLog(t *testing.T) {
 	}
 	calls := 0
 	done := make(chan error, 1)
+	waits := afterTries(context.Background(), 3)
 	go func() {
-		done <- d.Write(context.Background(), Normal, func(x *Tx) error {
+		done <- d.Write(waits, Normal, func(x *Tx) error {
 			calls++
 			return x.RenameSession("s", "waited")
 		})
@@ -243,7 +273,7 @@ func TestReaderBeforeACommitWithoutLog(t *testing.T) {
 	select {
 	case err := <-done:
 		t.Fatalf("the write did not wait: %v", err)
-	case <-time.After(500 * time.Millisecond):
+	case <-waits.reached:
 	}
 	rows.Close()
 	if err := <-done; err != nil || calls != 1 {
