@@ -244,10 +244,12 @@ func (l *loop) journal(w *work) session.Call {
 // stored key is a lost one.
 func (l *loop) redact(r plug.Result) plug.Result {
 	parts := make([]llm.Part, len(r.Parts))
+	quoted, _ := json.Marshal(l.o.Secret) // A string has no error.
 	for i, p := range r.Parts {
 		p.Text = llm.Redact(p.Text, l.o.Secret)
 		if len(p.Block) > 0 {
-			p.Block = json.RawMessage(llm.Redact(string(p.Block), l.o.Secret))
+			block := llm.Redact(string(p.Block), l.o.Secret)
+			p.Block = json.RawMessage(llm.Redact(block, string(quoted[1:len(quoted)-1])))
 		}
 		parts[i] = p
 	}
@@ -266,7 +268,7 @@ func (l *loop) execute(w *work) plug.Result {
 			return plug.Error("not run: %s", l.breakStore(fmt.Errorf("store call: %w", err)))
 		}
 	}
-	p := &progress{id: w.ID, secret: l.o.Secret, emit: l.emit}
+	p := &progress{id: w.ID, take: llm.NewStream(l.o.Secret), emit: l.emit}
 	w.call.Progress = p.add
 	var r plug.Result
 	err := guard(w.Name, func() (err error) {

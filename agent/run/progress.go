@@ -20,11 +20,14 @@ const (
 // too fast is joined, and of what is too much the newest stays.
 type progress struct {
 	id string
-	// secret is never shown, however it is cut into pieces.
-	secret string
-	emit   func(plug.Payload)
+	// take keeps the secret from being shown, however it is cut into pieces; nil
+	// when there is none.
+	take llm.Stream
+	emit func(plug.Payload)
 
 	mu      sync.Mutex
+	held    []byte // what take leaves for later, and what it says of that
+	gone    int
 	pending []byte
 	last    time.Time
 	timer   *time.Timer
@@ -38,11 +41,11 @@ func (p *progress) add(text string) {
 	if p.closed || text == "" {
 		return
 	}
-	p.pending = newest(append(p.pending, text[max(0, len(text)-2*progressBytes):]...))
+	p.push(text, false)
 	wait := progressEvery - time.Since(p.last)
 	switch {
 	case wait <= 0:
-		p.flush(false)
+		p.flush()
 	case p.timer == nil:
 		p.timer = time.AfterFunc(wait, p.tick)
 	}
@@ -52,7 +55,7 @@ func (p *progress) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.closed {
-		p.flush(false)
+		p.flush()
 	}
 }
 
@@ -60,27 +63,39 @@ func (p *progress) tick() {
 func (p *progress) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.flush(true)
+	if !p.closed {
+		p.push("", true)
+		p.flush()
+	}
 	p.closed = true
 }
 
-// flush shows what is pending. What could be the beginning of the secret waits
-// for more, but at the end.
-func (p *progress) flush(end bool) {
+// push takes the secret out before it leaves out what is too much: a key that
+// is cut in two is not found again. What could be the beginning of one waits for
+// more, but at the end.
+func (p *progress) push(text string, last bool) {
+	out := []byte(text)
+	if p.take != nil {
+		all := append(p.held, text...)
+		var held int
+		out, held, p.gone = p.take(all, p.gone, last)
+		p.held = append([]byte(nil), all[len(all)-held:]...)
+	}
+	p.pending = newest(append(p.pending, out...))
+}
+
+// flush shows what is pending.
+func (p *progress) flush() {
 	if p.timer != nil {
 		p.timer.Stop()
 		p.timer = nil
 	}
-	show := len(p.pending)
-	if !end {
-		show -= llm.MayBegin(p.pending, p.secret)
-	}
-	if show == 0 {
+	if len(p.pending) == 0 {
 		return
 	}
 	p.last = time.Now()
-	p.emit(plug.ToolProgress{ID: p.id, Data: llm.Redact(string(p.pending[:show]), p.secret)})
-	p.pending = append(p.pending[:0], p.pending[show:]...)
+	p.emit(plug.ToolProgress{ID: p.id, Data: string(p.pending)})
+	p.pending = p.pending[:0]
 }
 
 // newest keeps the last progressBytes of b, from a rune's start.
