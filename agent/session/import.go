@@ -89,35 +89,6 @@ func (s *SQLite) importFrom(ctx context.Context, c *checker, r io.Reader) error 
 	})
 }
 
-// eachLine calls do for each line of r, numbered from 1. Lines end at line feeds
-// and nowhere else.
-func eachLine(r io.Reader, do func(n int, raw []byte) error) error {
-	in := bufio.NewReaderSize(r, 64<<10)
-	var long []byte
-	for n := 1; ; n++ {
-		raw, err := in.ReadSlice('\n')
-		if err != nil {
-			long = append(long[:0], raw...)
-			for errors.Is(err, bufio.ErrBufferFull) && len(long) <= maxLine {
-				raw, err = in.ReadSlice('\n')
-				long = append(long, raw...)
-			}
-			raw = long
-		}
-		switch {
-		case len(raw) > maxLine:
-			return fmt.Errorf("line %d is longer than %d MiB", n, maxLine>>20)
-		case err != nil && !errors.Is(err, io.EOF):
-			return err
-		case len(raw) == 0:
-			return nil
-		}
-		if err := do(n, raw); err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
-		}
-	}
-}
-
 // checker reads an export twice: all checks the lines and stores the blobs,
 // which nothing refers to yet; write stores the rows.
 type checker struct {

@@ -73,7 +73,7 @@ func sessionVerbs() []verb {
 		{"import", "FILE", "read an exported session; - reads a pipe", nil, runImport},
 		{"list", "", "list sessions, the newest first", nil, runList},
 		{"pin", "[ID]", "mark a session, or a workspace", nil, runPin},
-		{"recover", "ID", "show calls that may have had their effect", nil, runRecover},
+		{"recover", "ID", "show calls that may have taken effect", nil, runRecover},
 		{"rename", "ID TITLE…", "give a session another title", nil, runRename},
 		{"show", "ID", "print a session's conversation", nil, runShow},
 	}

@@ -13,7 +13,7 @@ const maxID = 200
 // goes with it.
 func taskFlagRows() []flag {
 	return []flag{
-		{name: "acknowledge-uncertain", help: "go on although calls may have had their effect",
+		{name: "acknowledge-uncertain", help: "go on although calls may have taken effect",
 			set: on(func(s *settings) *bool { return &s.task.acknowledge })},
 		{name: "correlation-id", arg: "ID", help: "put this id on every event of the run",
 			set: anID(func(s *settings) *string { return &s.task.correlationID })},
