@@ -67,17 +67,8 @@ func (s *SQLite) List(ctx context.Context, q Query) ([]Summary, error) {
 	if err != nil {
 		return nil, mapped("list sessions", err)
 	}
-	pending, err := s.db.PendingEffects(ctx)
-	if err != nil {
-		return nil, mapped("list sessions", err)
-	}
-	list := make([]Summary, len(rows))
-	for i, r := range rows {
-		if list[i], err = s.summary(ctx, r, pending); err != nil {
-			return nil, mapped("list sessions", err)
-		}
-	}
-	return list, nil
+	list, err := s.summaries(ctx, rows)
+	return list, mapped("list sessions", err)
 }
 
 // Summary returns what a list shows of one session, with its messages counted.
@@ -87,28 +78,37 @@ func (s *SQLite) Summary(ctx context.Context, id string) (Summary, error) {
 	if err != nil {
 		return Summary{}, mapped(act, err)
 	}
-	pending, err := s.db.PendingEffects(ctx)
+	list, err := s.summaries(ctx, []db.Session{row})
 	if err != nil {
 		return Summary{}, mapped(act, err)
 	}
-	sum, err := s.summary(ctx, row, pending)
-	if err != nil {
-		return sum, mapped(act, err)
-	}
+	sum := list[0]
 	sum.Messages, err = s.db.CountMessages(ctx, id)
 	return sum, mapped(act, err)
 }
 
-// summary costs one look-up by index for a row, however long the session is. A
-// call under way in a living process is not uncertain.
-func (s *SQLite) summary(ctx context.Context, r db.Session, pending map[string][]string) (Summary, error) {
-	sum := Summary{Session: fromRow(r), BusyPID: busyPID(r)}
-	sum.Uncertain = sum.BusyPID == 0 && slices.ContainsFunc(pending[r.ID], func(e string) bool { return lasting(plug.Effect(e)) })
-	runs, err := s.db.Runs(ctx, r.ID, 1)
-	if err == nil && len(runs) > 0 {
-		sum.LastRun = RunStatus(runs[0].Status)
+// summaries takes two queries for all rows, however long the sessions are. A call
+// under way in a living process is not uncertain.
+func (s *SQLite) summaries(ctx context.Context, rows []db.Session) ([]Summary, error) {
+	pending, err := s.db.PendingEffects(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return sum, err
+	ids := make([]string, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
+	}
+	last, err := s.db.LastRuns(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Summary, len(rows))
+	for i, r := range rows {
+		sum := Summary{Session: fromRow(r), BusyPID: busyPID(r), LastRun: RunStatus(last[r.ID])}
+		sum.Uncertain = sum.BusyPID == 0 && slices.ContainsFunc(pending[r.ID], func(e string) bool { return lasting(plug.Effect(e)) })
+		list[i] = sum
+	}
+	return list, nil
 }
 
 // busyPID is the owner that a row names, if that process still runs.
