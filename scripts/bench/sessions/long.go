@@ -35,6 +35,7 @@ func writeSession(file, id, workspace string, count int) (err error) {
 		}
 		fmt.Fprintf(w, `{"type":"message","n":%d,%s"body":%s}`+"\n", n, compacted, body)
 	}
+	fmt.Fprintf(w, `{"type":"end","lines":%d}`+"\n", count+1)
 	return w.Flush()
 }
 
