@@ -2,17 +2,21 @@ package agent
 
 import (
 	"context"
+	"io"
 
 	"alisio/agent/workspace"
+	"alisio/llm"
 	"alisio/plug"
 )
 
 // toolFiles gives the workspace, and the blobs of a session, the form that tools
-// know.
-func (a *App) toolFiles(sessionID string) *plug.Files {
+// know. A file may hold the secret, and what tools show of one is cut: they get
+// it without.
+func (a *App) toolFiles(sessionID, secret string) *plug.Files {
 	w := a.files
 	return &plug.Files{
-		Blob: a.openBlob(sessionID),
+		Blob:  a.openBlob(sessionID),
+		Shown: func(text io.ReaderAt) io.ReaderAt { return llm.Masked(text, secret) },
 		Resolve: func(path string) (plug.Target, error) {
 			t, err := w.Resolve(path)
 			return plug.Target{
@@ -46,10 +50,22 @@ func (a *App) toolFiles(sessionID string) *plug.Files {
 			s, err := w.Search(ctx, workspace.SearchQuery{
 				Pattern: q.Pattern, Literal: q.Literal, IgnoreCase: q.IgnoreCase,
 				Path: q.Path, Glob: q.Glob, Context: q.Context, MaxLine: q.MaxLine,
-			}, func(m workspace.Match) bool { return onMatch(plug.Match(m)) })
+			}, func(m workspace.Match) bool { return onMatch(shownMatch(m, secret)) })
 			return plug.SearchStats(s), err
 		},
 	}
+}
+
+// shownMatch gives a match the form that tools know. Its lines are cut out of
+// longer ones.
+func shownMatch(m workspace.Match, secret string) plug.Match {
+	m.Text = llm.RedactPart(m.Text, secret)
+	for _, lines := range [][]string{m.Before, m.After} {
+		for i, s := range lines {
+			lines[i] = llm.RedactPart(s, secret)
+		}
+	}
+	return plug.Match(m)
 }
 
 // file gives an open file the form that tools know.

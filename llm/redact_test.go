@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -94,4 +95,60 @@ func word(random *rand.Rand, n int) string {
 		b[i] = "ab"[random.IntN(2)]
 	}
 	return string(b)
+}
+
+func TestRedactPart(t *testing.T) {
+	const key = "sk-0123456789"
+	for text, want := range map[string]string{
+		"":                                "",
+		"at 6789":                         "at 6789",
+		"sk-01234567":                     "[redacted]",
+		"0123456789":                      "[redacted]",
+		"23456789 and sk-01234":           "[redacted] and [redacted]",
+		"3456789 and sk-0123":             "3456789 and sk-0123",
+		"-0123456789sk-0123456789sk-0123": "[redacted][redacted]sk-0123",
+		"a sk-0123456789 b":               "a [redacted] b",
+	} {
+		if got := RedactPart(text, key); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	// The cut key overlaps with a whole one.
+	if got := RedactPart("b12345678ab12345678a", "ab12345678a"); got != "[redacted]" {
+		t.Errorf("overlap: %q", got)
+	}
+	if got := RedactPart("abcdefgh", ""); got != "abcdefgh" {
+		t.Errorf("no key: %q", got)
+	}
+}
+
+// Wherever a read begins and ends, it gives what the whole has there.
+func TestMasked(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 10))
+	for _, key := range []string{"sk-12345678", "aXaXa"} {
+		text := key + "--" + key + key + "-" + key + key[len(key)-2:] + "-" + key[:4]
+		whole := make([]byte, len(text))
+		if n, err := Masked(strings.NewReader(text), key).ReadAt(whole, 0); n != len(text) || err != nil {
+			t.Fatalf("%d, %v", n, err)
+		}
+		if strings.Contains(string(whole), key) || strings.Count(string(whole), "-") < 4 || !strings.HasSuffix(string(whole), "-"+key[:4]) {
+			t.Errorf("%q masked: %q", text, whole)
+		}
+		for range 1000 {
+			from, n := random.IntN(len(text)+3), random.IntN(len(text)+3)
+			b := make([]byte, n)
+			m, err := Masked(strings.NewReader(text), key).ReadAt(b, int64(from))
+			want := ""
+			if from < len(text) {
+				want = string(whole[from:min(from+n, len(text))])
+			}
+			if string(b[:m]) != want || (err == nil) != (m == n) {
+				t.Fatalf("%d bytes at %d: %q, %v, want %q", n, from, b[:m], err, want)
+			}
+		}
+	}
+	r := strings.NewReader("abc")
+	if Masked(r, "") != io.ReaderAt(r) {
+		t.Error("without a key there is a mask")
+	}
 }

@@ -31,6 +31,11 @@ type Files struct {
 	// A blob is no file of the workspace: it has no path, and it can only be
 	// read. Nil: there is no store.
 	Blob func(ctx context.Context, hash string) (File, error)
+	// Shown is what may be shown of a text: the provider's key is masked in it,
+	// byte for byte, so that positions stay and no part of it can be read that is
+	// not whole. Nil: all may be shown. What is written is not read through it.
+	// The lines that Search gives have no part of the key.
+	Shown func(text io.ReaderAt) io.ReaderAt
 }
 
 // Target is what a path means.

@@ -49,6 +49,12 @@ func edit(old []byte, a editArgs) (change, error) {
 	}
 	flat := lf(text)
 	at, find, put := places(flat, find, put, a.ReplaceAll)
+	if len(at) == 0 && a.shown != nil {
+		// The lines that the error shows are cut to size.
+		masked := make([]byte, len(flat))
+		n, _ := a.shown(bytes.NewReader(flat)).ReadAt(masked, 0) // Memory has no errors.
+		flat = masked[:n]
+	}
 	if err := checkPlaces(flat, find, put, at, a.ReplaceAll, e); err != nil {
 		return change{}, err
 	}

@@ -155,7 +155,7 @@ func (readFile) Execute(ctx context.Context, c *plug.Call, p plug.Plan) (plug.Re
 	if kind := binaryKind(head); kind != "" {
 		return plug.Result{}, fmt.Errorf("%s is binary (%s, %s), not text", f.Info().Name, kind, bytesText(f.Info().Size))
 	}
-	return a.readText(ctx, f, markedEncoding(head), d)
+	return a.readText(ctx, c, f, markedEncoding(head), d)
 }
 
 // open opens what was planned: the one path, or the blob.
@@ -178,8 +178,9 @@ func (d readData) note() string {
 }
 
 // readText finds the asked part in one pass and shows it. A second read takes just
-// the bytes of that part, at most maxScan.
-func (a readArgs) readText(ctx context.Context, f plug.File, e encoding, d readData) (plug.Result, error) {
+// the bytes of that part, at most maxScan. It can begin and end within a line, and
+// so within a key.
+func (a readArgs) readText(ctx context.Context, c *plug.Call, f plug.File, e encoding, d readData) (plug.Result, error) {
 	info := f.Info()
 	src, h, err := openText(ctx, f, e)
 	if err != nil {
@@ -207,7 +208,7 @@ func (a readArgs) readText(ctx context.Context, f plug.File, e encoding, d readD
 		size = min(size, s.size-page.at+1)
 	}
 	buf := make([]byte, size)
-	n, err := src.ReadAt(buf, page.at)
+	n, err := shown(c, src).ReadAt(buf, page.at)
 	if err != nil && err != io.EOF {
 		return plug.Result{}, fmt.Errorf("read %s: %w", info.Name, err)
 	}

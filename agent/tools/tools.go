@@ -162,6 +162,14 @@ func readAll(ctx context.Context, f plug.File, size int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// shown is a text as it may be shown, which is not how it may be edited.
+func shown(c *plug.Call, text io.ReaderAt) io.ReaderAt {
+	if c.Files.Shown == nil {
+		return text
+	}
+	return c.Files.Shown(text)
+}
+
 // contextReader ends reading with the context of the call: a file can be on a slow
 // network.
 type contextReader struct {
