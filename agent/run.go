@@ -232,7 +232,6 @@ func (a *App) Recover(ctx context.Context, sessionID string, acknowledge bool) (
 	if err != nil {
 		return nil, storeError(err)
 	}
-	messages = session.Mend(messages)
 	r := session.Recovery{Effect: a.effect}
 	_, err = session.Reconcile(context.WithoutCancel(ctx), a.store, sessionID, messages, r)
 	var uncertain *session.UncertainError

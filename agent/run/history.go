@@ -25,8 +25,7 @@ func (l *loop) load() error {
 	if err != nil {
 		return llm.Errorf(llm.CauseStore, "read session: %w", err)
 	}
-	messages = session.Mend(messages)
-	add, err := session.Reconcile(ctx, l.o.Store, l.in.SessionID, messages, session.Recovery{
+	messages, err = session.Reconcile(ctx, l.o.Store, l.in.SessionID, messages, session.Recovery{
 		RunID: l.in.RunID, Effect: l.declared, Acknowledge: l.in.Acknowledge,
 	})
 	var uncertain *session.UncertainError
@@ -37,7 +36,7 @@ func (l *loop) load() error {
 	case err != nil:
 		return llm.Errorf(llm.CauseStore, "recover session: %w", err)
 	}
-	l.messages = append(messages, add...)
+	l.messages = messages
 	for i, m := range l.messages {
 		l.messages[i].Calls = sound(m.Calls)
 		for _, c := range m.Calls {

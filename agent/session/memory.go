@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -158,6 +159,24 @@ func (m *Memory) Calls(_ context.Context, id string, callIDs ...string) ([]Call,
 			calls = append(calls, row)
 		}
 	}
+	return calls, nil
+}
+
+// Pending implements Store.
+func (m *Memory) Pending(_ context.Context, id string) ([]Call, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, err := m.find(id)
+	if err != nil {
+		return nil, err
+	}
+	var calls []Call
+	for _, c := range s.calls {
+		if !c.Done {
+			calls = append(calls, c)
+		}
+	}
+	slices.SortFunc(calls, func(a, b Call) int { return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID)) })
 	return calls, nil
 }
 

@@ -38,70 +38,125 @@ type Recovery struct {
 	Acknowledge bool
 }
 
-// Reconcile gives each call at the end of a history its result, by what the
-// journal says (spec runner.md, "Crash safety"):
+// Reconcile makes a stored history fit for the next request: calls and results
+// pair, and each call without a result gets one, by what the journal says (spec
+// runner.md, "Crash safety"):
 //
 //	completed                 the stored result
-//	no row                    "was not executed"
+//	no row                    "was not executed"; in the middle of a history, that
+//	                          the result is no longer known
 //	pending, read or internal "was interrupted"
 //	pending, anything else    *UncertainError, or with Acknowledge that it is
 //	                          not known
 //
-// It stores what it gives, returns it, and does nothing twice: when it is
-// interrupted itself, the next time finds the same. Messages are the session's
-// own, which the caller has locked.
+// The journal is asked for all that is pending, whether or not a message still
+// shows the call: an answer that can not be read is no reason to forget what it
+// may have done. What stands in no message is ended in the journal alone.
+//
+// It stores what it gives to the calls at the end and does nothing twice: when
+// it is interrupted itself, the next time finds the same. Messages are the
+// session's own, which the caller has locked.
 func Reconcile(ctx context.Context, s Store, id string, messages []llm.Message, r Recovery) ([]llm.Message, error) {
-	open := unanswered(messages)
-	if len(open) == 0 {
-		return nil, nil
-	}
-	rows, err := rowsOf(ctx, s, id, open)
+	pending, err := s.Pending(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	calls := make([]Call, len(open))
+	if len(pending) == 0 && intact(messages) {
+		return messages, nil
+	}
+	h := mend(messages)
+	rows, err := rowsOf(ctx, s, id, h.gaps)
+	if err != nil {
+		return nil, err
+	}
 	var uncertain []Call
-	for i, c := range open {
-		row, known := rows[c.ID]
-		row.Session, row.ID, row.Name = id, c.ID, c.Name
-		if row.Effect == "" {
-			row.Effect = r.Effect(c.Name)
+	for i, row := range pending {
+		if row.Name == "" {
+			row.Name = h.calls[row.ID].Name
 		}
-		if known && !row.Done && lasting(row.Effect) {
+		if row.Effect == "" {
+			row.Effect = r.Effect(row.Name)
+		}
+		if lasting(row.Effect) {
 			uncertain = append(uncertain, row)
 		}
-		calls[i] = row
-		calls[i].Result = verdict(row, known)
+		row.Result = verdict(row, true)
+		pending[i], rows[row.ID] = row, row
 	}
 	if len(uncertain) > 0 && !r.Acknowledge {
 		return nil, &UncertainError{Session: id, Calls: uncertain}
 	}
-	return keep(ctx, s, id, calls, r.RunID)
+	return answer(ctx, s, h, rows, pending, r.RunID, id)
 }
 
-// keep stores the results in the journal and then as messages: in this order,
-// because a call that the journal holds as completed is found again.
-func keep(ctx context.Context, s Store, id string, calls []Call, runID string) ([]llm.Message, error) {
-	add := make([]llm.Message, len(calls))
-	for i, c := range calls {
-		if !c.Done {
-			c.Ended = time.Now()
-			if c.RunID == "" {
-				c.RunID = runID
+// answer stores the results that rows, by id, and the pending ones have by now,
+// in the journal and then as messages: in this order, because a call that the
+// journal holds as completed is found again.
+func answer(ctx context.Context, s Store, h history, rows map[string]Call, pending []Call, runID, id string) ([]llm.Message, error) {
+	results := make([]llm.Message, len(h.gaps))
+	var add []llm.Message
+	for i, g := range h.gaps {
+		row, known := h.rowOf(g, rows)
+		if !g.last {
+			result := plug.Error("the result of this call is no longer known")
+			if known {
+				result = row.Result
 			}
-			if _, err := s.EndCall(ctx, c, plug.Event{}); err != nil {
+			results[i] = ResultMessage(g.call.ID, result)
+			continue
+		}
+		if !known {
+			row = Call{Session: id, ID: g.call.ID, Name: g.call.Name}
+			row.Result = verdict(row, false)
+		}
+		if !row.Done {
+			delete(rows, row.ID) // it is no other call's
+		}
+		// A pending row of the id that is stored is ended below, behind this one:
+		// until then it tells what this call may have done.
+		if row.ID = g.call.ID; !row.Done && (!known || g.renamed()) {
+			if err := end(ctx, s, row, runID); err != nil {
 				return nil, err
 			}
 		}
-		add[i] = ResultMessage(c.ID, c.Result)
+		results[i] = ResultMessage(g.call.ID, row.Result)
+		add = append(add, results[i])
 	}
-	return add, s.Append(ctx, id, runID, add...)
+	for _, row := range pending {
+		if err := end(ctx, s, row, runID); err != nil {
+			return nil, err
+		}
+	}
+	if len(add) > 0 {
+		if err := s.Append(ctx, id, runID, add...); err != nil {
+			return nil, err
+		}
+	}
+	return h.filled(results), nil
+}
+
+// rowOf returns the journal's row of a call. Where an id was used more than once,
+// a row that is completed is that of an earlier call; one that is pending can be
+// that of the last.
+func (h history) rowOf(g gap, rows map[string]Call) (Call, bool) {
+	if row, ok := rows[g.call.ID]; ok && (g.last || g.renamed() || h.uses[g.stored] == 1) {
+		return row, true
+	}
+	row, ok := rows[g.stored]
+	return row, ok && g.last && !row.Done && g.stored != ""
+}
+
+func end(ctx context.Context, s Store, c Call, runID string) error {
+	c.Ended = time.Now()
+	if c.RunID == "" {
+		c.RunID = runID
+	}
+	_, err := s.EndCall(ctx, c, plug.Event{})
+	return err
 }
 
 func verdict(c Call, known bool) plug.Result {
 	switch {
-	case c.Done:
-		return c.Result
 	case !known:
 		return plug.Error("this call was not executed: the program ended before it began")
 	case !lasting(c.Effect):
@@ -115,41 +170,22 @@ func verdict(c Call, known bool) plug.Result {
 // known does.
 func lasting(e plug.Effect) bool { return e != plug.EffectRead && e != plug.EffectInternal }
 
-func rowsOf(ctx context.Context, s Store, id string, calls []llm.ToolCall) (map[string]Call, error) {
-	ids := make([]string, len(calls))
-	for i, c := range calls {
-		ids[i] = c.ID
+// rowsOf returns the journal's rows of calls without a result, by their ids.
+func rowsOf(ctx context.Context, s Store, id string, gaps []gap) (map[string]Call, error) {
+	var ids []string
+	for _, g := range gaps {
+		ids = append(ids, g.call.ID)
+	}
+	rows := make(map[string]Call, len(ids))
+	if len(ids) == 0 {
+		return rows, nil
 	}
 	found, err := s.Calls(ctx, id, ids...)
 	if err != nil {
 		return nil, err
 	}
-	rows := make(map[string]Call, len(found))
 	for _, c := range found {
 		rows[c.ID] = c
 	}
 	return rows, nil
-}
-
-// unanswered returns the calls of the last assistant message that have no
-// result behind it.
-func unanswered(messages []llm.Message) []llm.ToolCall {
-	answered := make(map[string]bool)
-	for i := len(messages) - 1; i >= 0; i-- {
-		switch m := messages[i]; m.Role {
-		case llm.RoleTool:
-			answered[m.CallID] = true
-		case llm.RoleAssistant:
-			var open []llm.ToolCall
-			for _, c := range m.Calls {
-				if !answered[c.ID] {
-					open = append(open, c)
-				}
-			}
-			return open
-		default:
-			return nil
-		}
-	}
-	return nil
 }

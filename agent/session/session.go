@@ -4,8 +4,8 @@
 // Memory as long as the process lives.
 //
 // A store decides nothing about what is kept: the runner hands over messages
-// that already form a valid history. Reconcile and Mend make one valid that a
-// dead process, an older program or a damaged row left broken.
+// that already form a valid history. Reconcile makes one valid that a dead
+// process, an older program or a damaged row left broken.
 package session
 
 import (
@@ -132,4 +132,7 @@ type Journal interface {
 	EndCall(ctx context.Context, c Call, e plug.Event) (int64, error)
 	// Calls returns the journal's rows of the ids that it holds, in any order.
 	Calls(ctx context.Context, id string, callIDs ...string) ([]Call, error)
+	// Pending returns the session's calls of which no end is known, in the order
+	// in which they began.
+	Pending(ctx context.Context, id string) ([]Call, error)
 }

@@ -169,6 +169,12 @@ func journalHolds(t *testing.T, s Store) {
 	if err := s.BeginCall(ctx, Call{Session: "none", ID: "1"}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("unknown session: got %v, want ErrNotFound", err)
 	}
+	if got, err := s.Pending(ctx, "a"); err != nil || len(got) != 1 || !sameCall(got[0], begun) {
+		t.Errorf("pending: got %+v %v, want %+v", got, err, begun)
+	}
+	if _, err := s.Pending(ctx, "none"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("pending of no session: got %v, want ErrNotFound", err)
+	}
 	got, err := s.Calls(ctx, "a", "1", "2")
 	if err != nil || len(got) != 1 || !sameCall(got[0], begun) {
 		t.Fatalf("pending: got %+v %v, want %+v", got, err, begun)
@@ -190,6 +196,9 @@ func journalHolds(t *testing.T, s Store) {
 	slices.SortFunc(got, func(a, b Call) int { return strings.Compare(a.ID, b.ID) })
 	if err != nil || len(got) != 2 || !sameCall(got[0], end) || !sameCall(got[1], alone) {
 		t.Errorf("got %+v %v\nwant %+v\nand  %+v", got, err, end, alone)
+	}
+	if got, err := s.Pending(ctx, "a"); err != nil || len(got) != 0 {
+		t.Errorf("pending when all have ended: got %+v %v", got, err)
 	}
 	events, err := s.Events(ctx, "a")
 	if err != nil || len(events) != 1 || events[0].ID == 0 {

@@ -235,3 +235,19 @@ func (s *SQLite) InterruptRuns(ctx context.Context) (int, error) {
 	n, err := s.db.InterruptRuns(ctx)
 	return n, mapped("interrupt runs", err)
 }
+
+// Pending implements Store.
+func (s *SQLite) Pending(ctx context.Context, id string) ([]Call, error) {
+	rows, err := s.db.PendingCalls(ctx, id)
+	if err != nil {
+		return nil, mapped("read session "+id, err)
+	}
+	if len(rows) == 0 {
+		return nil, s.there(ctx, id)
+	}
+	calls := make([]Call, len(rows))
+	for i, r := range rows {
+		calls[i] = fromCall(r)
+	}
+	return calls, nil
+}
