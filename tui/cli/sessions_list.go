@@ -69,12 +69,28 @@ func runList(ctx context.Context, c *call) (int, error) {
 		return exitFailed, err
 	}
 	switch {
-	case more:
-		c.notice("there are more; --limit N lists N of them")
+	case more && !c.quiet:
+		n, err := store.Count(ctx, q)
+		if err != nil {
+			return exitFailed, err
+		}
+		c.notice("%s", shownOf(len(list), n))
 	case len(list) == 0:
 		c.notice("%s", c.nothing(q))
 	}
 	return exitDone, nil
+}
+
+// shownOf says that a list is not whole. No count goes beyond the longest list.
+func shownOf(shown, all int) string {
+	are := "are"
+	if shown == 1 {
+		are = "is"
+	}
+	if all >= maxLimit {
+		return fmt.Sprintf("%d of %d or more %s shown; --limit %d lists the most", shown, all, are, maxLimit)
+	}
+	return fmt.Sprintf("%d of %d %s shown; --limit %d lists all", shown, all, are, all)
 }
 
 // nothing says what a list without sessions is a list of.

@@ -202,6 +202,21 @@ func TestUncertainCallsAreToldOf(t *testing.T) {
 	}
 }
 
+func TestListsSayWhatTheyLeaveOut(t *testing.T) {
+	for _, c := range []struct {
+		shown, all int
+		want       string
+	}{
+		{1, 2, "1 of 2 is shown; --limit 2 lists all"},
+		{50, 312, "50 of 312 are shown; --limit 312 lists all"},
+		{50, maxLimit, "50 of 10000 or more are shown; --limit 10000 lists the most"},
+	} {
+		if got := shownOf(c.shown, c.all); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
 func TestTable(t *testing.T) {
 	tab := table{{"a", "世界", "x"}, {"bcd", "é"}, {"a", "0123456789", "yz"}}
 	if got, want := tab.String(), "a    世界        x\nbcd  é\na    0123456789  yz\n"; got != want {
