@@ -210,7 +210,7 @@ func TestTextIsStoredWholeOrNotAtAll(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		done <- s.Exec(t.Context(), `INSERT INTO a VALUES(1);
-			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 500000) SELECT max(i) FROM n;
+			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 50000) SELECT max(i) FROM n;
 			INSERT INTO a VALUES(2)`)
 	}()
 	// Who comes in between sees nothing, and can not take the lock from under it.
