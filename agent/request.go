@@ -19,10 +19,8 @@ type admission struct {
 	// prior is the run that has the request id, zero if none has, or if it is
 	// under way.
 	prior session.Run
-	// continues is an interrupted run to be taken to its end; stands: its own
-	// prompt is the last of the session, and need not be given again.
+	// continues is an interrupted run to be taken to its end.
 	continues string
-	stands    bool
 }
 
 // admit looks a request id up.
@@ -61,8 +59,7 @@ func (a *App) admit(ctx context.Context, sessionID, requestID string) (admission
 	if r.Status != session.RunInterrupted {
 		return admission{session: r.Session, prior: r}, nil
 	}
-	stands, err := a.isLast(ctx, r)
-	return admission{session: r.Session, prior: r, continues: r.ID, stands: stands}, err
+	return admission{session: r.Session, prior: r, continues: r.ID}, nil
 }
 
 // samePrompt refuses a request id that was used for something else: the answer
@@ -89,17 +86,24 @@ func (a *App) samePrompt(ctx context.Context, r session.Run, prompt string) erro
 	return nil // a run that went on with another's prompt, or an older program's
 }
 
-// isLast reports whether no other run of the session came after a run.
-func (a *App) isLast(ctx context.Context, r session.Run) (bool, error) {
-	l, ok := a.store.(session.RunList)
-	if !ok {
+// stands reports whether an interrupted run can go on where it stood: nothing
+// came after it, and the session ends with its own messages. Else its prompt is
+// given again: what another run was told, or said, is not for it. The session is
+// locked.
+func (a *App) stands(ctx context.Context, sessionID, runID string) (bool, error) {
+	s, ok := a.store.(interface {
+		session.RunList
+		EndsWith(ctx context.Context, id, runID string) (bool, error)
+	})
+	if !ok || runID == "" {
 		return false, nil
 	}
-	runs, err := l.Runs(ctx, r.Session, 1)
-	if err != nil {
-		return false, storeError(err)
+	runs, err := s.Runs(ctx, sessionID, 1)
+	if err != nil || len(runs) != 1 || runs[0].ID != runID {
+		return false, wrapStore(err)
 	}
-	return len(runs) == 1 && runs[0].ID == r.ID, nil
+	ends, err := s.EndsWith(ctx, sessionID, runID)
+	return ends, wrapStore(err)
 }
 
 // patience bounds how long a run that somebody else works on is waited for: two

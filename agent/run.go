@@ -88,9 +88,6 @@ func (a *App) attempt(ctx context.Context, ad admission, prompt string, o RunOpt
 		Acknowledge: o.AcknowledgeUncertain, Continues: ad.continues, Prompt: prompt,
 		Attachments: o.Attachments, MaxOutputTokens: o.MaxOutputTokens, OnEvent: o.OnEvent,
 	}
-	if ad.stands {
-		in.Prompt, in.Attachments = "", nil
-	}
 	if in.SessionID == "" {
 		in.SessionID = NewID()
 		in.Fresh = a.fresh(in.SessionID, prompt, choice)
@@ -105,6 +102,13 @@ func (a *App) attempt(ctx context.Context, ad admission, prompt string, o RunOpt
 			return Outcome{}, err
 		}
 		a.tellInterrupted(ctx, in.SessionID)
+	}
+	stands, err := a.stands(ctx, in.SessionID, ad.continues)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if stands {
+		in.Prompt, in.Attachments = "", nil
 	}
 	c, err := a.conversation(in.SessionID)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -257,6 +258,42 @@ func TestIDsAreUniqueInTheSession(t *testing.T) {
 	}
 	if got := string(h[1].ProviderData[0]); got != string(data) {
 		t.Errorf("the first answer changed: %s", got)
+	}
+}
+
+// Journal, message and server must agree on an id; what JSON or a server would
+// change, or refuse, is none.
+func TestUnfitIDsAreReplaced(t *testing.T) {
+	data := func(id string) []json.RawMessage {
+		return []json.RawMessage{json.RawMessage(`{"call_id":"` + id + `"}`)}
+	}
+	longest := strings.Repeat("é", maxIDChars)
+	for _, c := range []struct {
+		id   string
+		fit  bool
+		data string // what becomes of the provider's data; N stands for the new id
+	}{
+		{longest, true, longest}, {longest + "x", false, "N"}, {"a\xffb", false, ""}, {"\xff", false, ""}, {"", false, ""}, {"a\nb", false, ""},
+		{"call_0", true, "call_0"},
+	} {
+		answer := message(llm.Message{Role: llm.RoleAssistant, Calls: []llm.ToolCall{call(c.id, "look", `{}`)}, ProviderData: data(c.id)})
+		b := newBench(t, &fake{answers: []answerFunc{answer, says("done")}}, all, nil, newToy("look", plug.EffectWrite, ok("seen")))
+		b.run(context.Background(), "go")
+		got := b.history()[1]
+		id := got.Calls[0].ID
+		if (id == c.id) != c.fit || !fitID(id) {
+			t.Errorf("%.20q became %q", c.id, id)
+		}
+		if rows, err := b.store.Calls(context.Background(), "s", id); err != nil || len(rows) != 1 {
+			t.Errorf("%.20q: the journal holds %+v, %v", c.id, rows, err)
+		}
+		want := data(strings.ReplaceAll(c.data, "N", id))
+		if c.data == "" {
+			want = nil
+		}
+		if !reflect.DeepEqual(got.ProviderData, want) && c.id != "a\nb" {
+			t.Errorf("%.20q: the provider's data is %s, want %s", c.id, got.ProviderData, want)
+		}
 	}
 }
 

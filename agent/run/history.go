@@ -113,7 +113,7 @@ func (l *loop) startWith(ctx context.Context, prompt []llm.Message) error {
 // said returns the answer that an interrupted run had already got and stored,
 // so that nobody is asked for it again.
 func (l *loop) said() (llm.Message, bool) {
-	if l.in.Continues == "" || len(l.messages) == 0 {
+	if l.in.Continues == "" || l.in.Prompt != "" || len(l.in.Attachments) > 0 || len(l.messages) == 0 {
 		return llm.Message{}, false
 	}
 	m := l.messages[len(l.messages)-1]
@@ -139,7 +139,7 @@ func (l *loop) conclude(out Outcome, last plug.Payload) error {
 func (l *loop) claim(m *llm.Message) error {
 	var ids []string
 	for _, c := range m.Calls {
-		if c.ID != "" && !l.usedIDs[c.ID] {
+		if fitID(c.ID) && !l.usedIDs[c.ID] {
 			ids = append(ids, c.ID)
 		}
 	}

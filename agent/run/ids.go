@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"alisio/llm"
 )
@@ -23,13 +25,22 @@ func NewID() string {
 // takes back.
 func callID() string { return rand.Text()[:9] }
 
-// claimIDs gives a fresh id to every call of an answer that has none or one
-// that the session used already, in the provider's data too, before anything is
-// stored (spec runner.md, "Ids").
+// maxIDChars bounds a call's id; the longest that is known has 64 characters.
+const maxIDChars = 128
+
+// fitID reports whether an id comes back from the journal, from the message and
+// from a server as it is.
+func fitID(id string) bool {
+	return id != "" && utf8.ValidString(id) && utf8.RuneCountInString(id) <= maxIDChars && !strings.ContainsFunc(id, unicode.IsControl)
+}
+
+// claimIDs gives a fresh id to every call of an answer that has none that is fit
+// or one that the session used already, in the provider's data too, before
+// anything is stored (spec runner.md, "Ids").
 func claimIDs(m *llm.Message, used map[string]bool) {
 	for i := range m.Calls {
 		c := &m.Calls[i]
-		if c.ID != "" && !used[c.ID] {
+		if fitID(c.ID) && !used[c.ID] {
 			used[c.ID] = true
 			continue
 		}
@@ -41,7 +52,7 @@ func claimIDs(m *llm.Message, used map[string]bool) {
 		if len(m.ProviderData) == 0 {
 			continue
 		}
-		if old == "" || strings.ContainsAny(old, `"\`) || sharesID(m.Calls, i, old) {
+		if old == "" || !utf8.ValidString(old) || strings.ContainsAny(old, `"\`) || sharesID(m.Calls, i, old) {
 			// Nothing tells this call from others in the provider's data.
 			m.ProviderData = nil
 			continue

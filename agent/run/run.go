@@ -57,7 +57,8 @@ type Input struct {
 	// RequestID makes the run unique in its session, or workspace.
 	RequestID string
 	// Continues is an interrupted run that this one takes to its end. Without
-	// Prompt and Attachments its own prompt, which the history holds, stands.
+	// Prompt and Attachments its own prompt stands: the caller, which has the
+	// lock, has seen that the history ends with what that run was told or said.
 	Continues string
 	// Acknowledge: the person knows that calls of the session are uncertain.
 	Acknowledge bool

@@ -229,6 +229,41 @@ func (s *SQLite) Runs(ctx context.Context, id string, limit int) ([]Run, error) 
 	return runs, nil
 }
 
+// chainRuns bounds how many interrupted runs of one request are followed.
+const chainRuns = 1000
+
+// EndsWith reports whether the last message of a session, results aside, is
+// known to be one of a run, or of the interrupted run before it if it added none
+// itself: such a run took that one to its end.
+func (s *SQLite) EndsWith(ctx context.Context, id, runID string) (bool, error) {
+	rows, err := s.db.ActiveMessages(ctx, id)
+	if err != nil {
+		return false, mapped("read session "+id, err)
+	}
+	last := ""
+	spoke := make(map[string]bool)
+	for _, r := range rows {
+		switch m, err := Decode([]byte(r.Body)); {
+		case err != nil:
+			last = ""
+		case m.Role != llm.RoleTool:
+			last = r.RunID
+		}
+		spoke[r.RunID] = spoke[r.RunID] || last == r.RunID
+	}
+	runs, err := s.db.Runs(ctx, id, chainRuns)
+	for i, r := range runs {
+		if r.ID != runID {
+			continue
+		}
+		if spoke[runID] || i+1 == len(runs) || RunStatus(runs[i+1].Status) != RunInterrupted {
+			break
+		}
+		runID = runs[i+1].ID
+	}
+	return last != "" && last == runID, mapped("read session "+id, err)
+}
+
 // InterruptRuns implements RunList. A run whose owner lives, or whose session
 // somebody has locked, is left alone.
 func (s *SQLite) InterruptRuns(ctx context.Context) (int, error) {
