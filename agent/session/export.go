@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"alisio/agent/session/codec"
 	"alisio/db"
 )
 
@@ -77,14 +78,14 @@ type exporter struct {
 // open begins a line.
 func (x *exporter) open(kind string) {
 	x.b = append(x.b[:0], `{"type":`...)
-	x.b = appendString(x.b, kind)
+	x.b = codec.AppendString(x.b, kind)
 }
 
 // text adds a field, if it is not empty.
 func (x *exporter) text(key, value string) {
 	if value != "" {
 		x.key(key)
-		x.b = appendString(x.b, value)
+		x.b = codec.AppendString(x.b, value)
 	}
 }
 
@@ -128,13 +129,13 @@ func (x *exporter) json(key, value string) {
 // of a line.
 func oneLineJSON(raw []byte) bool {
 	return json.Valid(raw) && utf8.Valid(raw) && !bytes.ContainsAny(raw, "\n\r\u0085\u2028\u2029") &&
-		len(bytes.Trim(raw, " \t")) == len(raw) && string(raw) != "null" && brackets(raw) <= manyBrackets
+		len(bytes.Trim(raw, " \t")) == len(raw) && string(raw) != "null" && codec.Brackets(raw) <= codec.ManyBrackets
 }
 
 // key begins a field; a line always has its type before it.
 func (x *exporter) key(key string) {
 	x.b = append(x.b, ',')
-	x.b = append(appendString(x.b, key), ':')
+	x.b = append(codec.AppendString(x.b, key), ':')
 }
 
 // close ends a line. An error of the writer stays until Flush.

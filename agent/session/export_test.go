@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"alisio/agent/session/codec"
 	"alisio/db"
 	"alisio/llm"
 	"alisio/plug"
@@ -80,7 +81,7 @@ func TestFixturesComeThroughAnExport(t *testing.T) {
 					t.Fatalf("got %d messages, %v, want %d", len(got), err, len(want))
 				}
 				for i := range want {
-					if !sameMessage(got[i], want[i]) {
+					if !codec.Same(got[i], want[i]) {
 						t.Errorf("message %d: got %+v, want %+v", i, got[i], want[i])
 					}
 				}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"alisio/agent/session/codec"
 	"alisio/llm"
 )
 
@@ -127,8 +128,8 @@ func strayField(raw []byte, kind string) error {
 	if fields == nil {
 		return fmt.Errorf("unknown type of line %.40q", kind)
 	}
-	object, _ := valueAt(raw, 0)
-	for key := range fieldsOf(object) {
+	object, _ := codec.ValueAt(raw, 0)
+	for key := range codec.Fields(object) {
 		if key != "type" && !slices.Contains(fields, key) {
 			return fmt.Errorf("unknown field %.40q in a line of type %q", key, kind)
 		}

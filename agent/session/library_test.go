@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"alisio/agent/session/codec"
 	"alisio/db"
 	"alisio/plug"
 )
@@ -99,11 +100,11 @@ func oldestKeepsItsField(t *testing.T, s *SQLite) {
 		t.Fatalf("got %+v, %v", page, err)
 	}
 	m := page[0].Message
-	if same, err := Encode(m); err != nil || string(same) != string(page[0].Body) {
+	if same, err := codec.Encode(m); err != nil || string(same) != string(page[0].Body) {
 		t.Errorf("got %s, %v, want %s", same, err, page[0].Body)
 	}
 	m.Text = "new"
-	if got, err := Encode(m); err != nil || string(got) != `{"role":"user","text":"new","x_future":{"keep": true}}` {
+	if got, err := codec.Encode(m); err != nil || string(got) != `{"role":"user","text":"new","x_future":{"keep": true}}` {
 		t.Errorf("changed: got %s, %v", got, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"alisio/agent/session/codec"
 	"alisio/db"
 	"alisio/llm"
 )
@@ -61,7 +62,7 @@ func (t transcript) head(h db.Session) {
 
 // message writes one message. An error of the writer stays until Flush.
 func (t transcript) message(row db.Message) error {
-	m, err := Decode([]byte(row.Body))
+	m, err := codec.Decode([]byte(row.Body))
 	if err != nil {
 		_, err = fmt.Fprintf(t.w, "\n*A message that can not be read is left out: %s.*\n", visible(err.Error()))
 		return err

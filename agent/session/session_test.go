@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"alisio/agent/session/codec"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -146,7 +147,7 @@ func messagesComeBack(t *testing.T, s Store) {
 		t.Fatalf("got %d messages, %v", len(got), err)
 	}
 	for i := range want {
-		if !sameMessage(got[i], want[i]) || string(got[i].Stored) != string(want[i].Stored) {
+		if !codec.Same(got[i], want[i]) || string(got[i].Stored) != string(want[i].Stored) {
 			t.Errorf("message %d: got  %+v\nwant %+v", i, got[i], want[i])
 		}
 	}
@@ -212,7 +213,7 @@ func journalHolds(t *testing.T, s Store) {
 func sameCall(a, b Call) bool {
 	return a.Session == b.Session && a.ID == b.ID && a.RunID == b.RunID && a.Name == b.Name && a.Effect == b.Effect && a.Done == b.Done &&
 		a.Started.Equal(b.Started) && a.Ended.Equal(b.Ended) && a.Result.IsError == b.Result.IsError &&
-		slices.EqualFunc(a.Result.Parts, b.Result.Parts, samePart)
+		codec.Same(llm.Message{Role: llm.RoleTool, Parts: a.Result.Parts}, llm.Message{Role: llm.RoleTool, Parts: b.Result.Parts})
 }
 
 func eventsComeBack(t *testing.T, s Store) {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"alisio/agent/session/codec"
 	"alisio/db"
 	"alisio/llm"
 	"alisio/plug"
@@ -162,7 +163,7 @@ type row struct {
 func encodeRows(id, runID string, messages []llm.Message) ([]row, error) {
 	rows := make([]row, len(messages))
 	for i, m := range messages {
-		body, err := Encode(m)
+		body, err := codec.Encode(m)
 		if err != nil {
 			return nil, err
 		}
@@ -205,7 +206,7 @@ func (s *SQLite) Messages(ctx context.Context, id string) ([]llm.Message, error)
 	}
 	messages := make([]llm.Message, 0, len(rows))
 	for _, r := range rows {
-		m, err := Decode([]byte(r.Body))
+		m, err := codec.Decode([]byte(r.Body))
 		if err != nil {
 			s.skipped(r, err)
 			continue
@@ -238,7 +239,7 @@ func (s *SQLite) MessagesPage(ctx context.Context, id string, after int64, limit
 	page := make([]Stored, len(rows))
 	for i, r := range rows {
 		page[i] = Stored{Seq: r.Seq, RunID: r.RunID, Body: json.RawMessage(r.Body), Compacted: r.Compacted, CopyOf: r.CopyOf}
-		page[i].Message, page[i].Err = Decode(page[i].Body)
+		page[i].Message, page[i].Err = codec.Decode(page[i].Body)
 	}
 	return page, nil
 }
@@ -250,7 +251,7 @@ func (s *SQLite) RunMessages(ctx context.Context, id, runID string) ([]llm.Messa
 		if r.RunID != runID {
 			return nil
 		}
-		m, err := Decode([]byte(r.Body))
+		m, err := codec.Decode([]byte(r.Body))
 		if err != nil {
 			s.skipped(r, err)
 			return nil

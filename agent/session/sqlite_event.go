@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"alisio/agent/session/codec"
 	"alisio/db"
 	"alisio/plug"
 )
@@ -135,7 +136,7 @@ func syncOf(e plug.Effect) db.Sync {
 // EndCall implements Store. If it is lost with the machine, the call is uncertain
 // at the next use: it is not repeated.
 func (s *SQLite) EndCall(ctx context.Context, c Call, e plug.Event) (number int64, err error) {
-	result, err := encodeResult(c.Result)
+	result, err := codec.EncodeResult(c.Result)
 	if err != nil {
 		return 0, fmt.Errorf("end call %s: %w", c.ID, err)
 	}
@@ -175,7 +176,7 @@ func fromCall(r db.Call) Call {
 		Done: r.Status == db.Completed, Started: moment(r.StartedMs), Ended: moment(r.EndedMs),
 	}
 	if c.Done {
-		c.Result = decodeResult(r.Result)
+		c.Result = codec.DecodeResult(r.Result)
 	}
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"alisio/agent/session/codec"
 	"alisio/db"
 	"alisio/llm"
 	"alisio/plug"
@@ -243,7 +244,7 @@ func (s *SQLite) EndsWith(ctx context.Context, id, runID string) (bool, error) {
 	last := ""
 	spoke := make(map[string]bool)
 	for _, r := range rows {
-		switch m, err := Decode([]byte(r.Body)); {
+		switch m, err := codec.Decode([]byte(r.Body)); {
 		case err != nil:
 			last = ""
 		case m.Role != llm.RoleTool:

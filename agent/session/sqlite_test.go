@@ -521,3 +521,12 @@ func TestRunIsRefusedWhileTheOwnerLives(t *testing.T) {
 		t.Errorf("lock: got %v, want it in use by %d", err, o.PID)
 	}
 }
+
+func benchMessage() llm.Message {
+	return llm.Message{
+		Role: llm.RoleAssistant, Text: strings.Repeat("Some text of an answer.\n", 40),
+		Calls:        []llm.ToolCall{{ID: "call_1", Name: "read_file", Arguments: `{"path":"tax/rates.go"}`}},
+		ProviderData: []json.RawMessage{json.RawMessage(`{"type":"reasoning","encrypted_content":"` + strings.Repeat("A", 1200) + `"}`)},
+		Origin:       llm.Origin{Provider: "openai", API: "responses", Model: "m"},
+	}
+}

@@ -1,4 +1,4 @@
-package session
+package codec
 
 import (
 	"bytes"
@@ -103,7 +103,7 @@ func shapeOf(role llm.Role) shape {
 // partShape tells by its first type what a part is; shapeNone if it is no object
 // or has no type.
 func partShape(part []byte) (shape, llm.PartType) {
-	for key, value := range fieldsOf(part) {
+	for key, value := range Fields(part) {
 		if key != "type" || value[0] != '"' {
 			continue
 		}
@@ -126,7 +126,7 @@ func partShape(part []byte) (shape, llm.PartType) {
 // the shape does not know.
 func mergeObject(b []byte, s shape, fresh, old []byte) []byte {
 	b = append(b, '{')
-	for key, value := range fieldsOf(fresh) {
+	for key, value := range Fields(fresh) {
 		b = appendKey(b, key)
 		inner, _ := s.field(key)
 		before := lastField(old, key)
@@ -139,7 +139,7 @@ func mergeObject(b []byte, s shape, fresh, old []byte) []byte {
 			b = mergeObject(b, inner, value, before)
 		}
 	}
-	for key, value := range fieldsOf(old) {
+	for key, value := range Fields(old) {
 		if _, known := s.field(key); !known {
 			b = append(appendKey(b, key), value...)
 		}
@@ -166,12 +166,12 @@ func appendKey(b []byte, key string) []byte {
 	if b[len(b)-1] != '{' {
 		b = append(b, ',')
 	}
-	return append(appendString(b, key), ':')
+	return append(AppendString(b, key), ':')
 }
 
 // lastField returns the value of a key, the last one if it is repeated, or nil.
 func lastField(object []byte, key string) (value []byte) {
-	for k, v := range fieldsOf(object) {
+	for k, v := range Fields(object) {
 		if k == key {
 			value = v
 		}
@@ -264,8 +264,8 @@ func readable(s shape, element []byte) bool {
 	return ok
 }
 
-// sameMessage reports whether two messages agree in all but Stored.
-func sameMessage(a, b llm.Message) bool {
+// Same reports whether two messages agree in all but Stored.
+func Same(a, b llm.Message) bool {
 	return a.Role == b.Role && a.Text == b.Text && a.CallID == b.CallID && a.IsError == b.IsError &&
 		a.Origin == b.Origin && a.Truncated == b.Truncated && a.Interrupted == b.Interrupted &&
 		slices.Equal(a.Calls, b.Calls) &&

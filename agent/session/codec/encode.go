@@ -1,4 +1,9 @@
-package session
+// Package codec writes messages and results as they are stored, with the field
+// names of older programs, and reads what those and other versions wrote. What it
+// does not know survives a rewrite.
+//
+// It knows no store: bytes in, messages out.
+package codec
 
 import (
 	"bytes"
@@ -12,9 +17,9 @@ import (
 	"alisio/plug"
 )
 
-// manyBrackets is the number of brackets in a foreign value from which the
+// ManyBrackets is the number of Brackets in a foreign value from which the
 // nesting of the whole body is checked: readers refuse more than 10,000 levels.
-const manyBrackets = 9000
+const ManyBrackets = 9000
 
 // Encode writes a message as it is stored (spec store.md, "Stored message
 // bodies"). The items of ProviderData and the blocks of ui parts stand in it byte
@@ -33,7 +38,7 @@ func Encode(m llm.Message) ([]byte, error) {
 	switch {
 	case err != nil || before.Role != m.Role:
 		return b, nil
-	case sameMessage(before, m):
+	case Same(before, m):
 		return m.Stored, nil
 	}
 	return mergeObject(nil, shapeOf(m.Role), b, m.Stored), nil
@@ -42,7 +47,7 @@ func Encode(m llm.Message) ([]byte, error) {
 // appendMessage writes the fields of a message, in the order of the spec.
 func appendMessage(b []byte, m llm.Message) ([]byte, error) {
 	b = append(b, `{"role":`...)
-	b = appendString(b, string(m.Role))
+	b = AppendString(b, string(m.Role))
 	start, err := len(b), error(nil)
 	switch m.Role {
 	case llm.RoleUser:
@@ -51,7 +56,7 @@ func appendMessage(b []byte, m llm.Message) ([]byte, error) {
 		b, err = appendAssistant(b, m)
 	case llm.RoleTool:
 		b = append(b, `,"callId":`...)
-		b = appendString(b, m.CallID)
+		b = AppendString(b, m.CallID)
 		b = append(b, `,"result":`...)
 		b, err = appendResult(b, m.Parts, m.IsError)
 	default:
@@ -61,21 +66,21 @@ func appendMessage(b []byte, m llm.Message) ([]byte, error) {
 		return nil, err
 	}
 	b = append(b, '}')
-	if m.Role != llm.RoleUser && brackets(b[start:]) > manyBrackets && !json.Valid(b) {
+	if m.Role != llm.RoleUser && Brackets(b[start:]) > ManyBrackets && !json.Valid(b) {
 		return nil, errors.New("provider data or block is nested too deeply")
 	}
 	return b, nil
 }
 
-// brackets counts what could open a level; those inside strings too, which does
+// Brackets counts what could open a level; those inside strings too, which does
 // no harm: then the slow check is made for nothing.
-func brackets(b []byte) int { return bytes.Count(b, []byte{'['}) + bytes.Count(b, []byte{'{'}) }
+func Brackets(b []byte) int { return bytes.Count(b, []byte{'['}) + bytes.Count(b, []byte{'{'}) }
 
 // appendUser writes what follows the role. "bytes" is the size of the data, so
 // that readers can budget without decoding it.
 func appendUser(b []byte, m llm.Message) []byte {
 	b = append(b, `,"text":`...)
-	b = appendString(b, m.Text)
+	b = AppendString(b, m.Text)
 	if len(m.Attachments) == 0 {
 		return b
 	}
@@ -92,7 +97,7 @@ func appendUser(b []byte, m llm.Message) []byte {
 // appendAttachment leaves out a size that is not known.
 func appendAttachment(b []byte, a llm.Attachment) []byte {
 	b = append(b, `{"kind":"image","mimeType":`...)
-	b = appendString(b, a.MIMEType)
+	b = AppendString(b, a.MIMEType)
 	b = append(b, `,"data":"`...)
 	b = base64.StdEncoding.AppendEncode(b, a.Data)
 	b = append(b, `","bytes":`...)
@@ -113,18 +118,18 @@ func appendAttachment(b []byte, a llm.Attachment) []byte {
 // they say something.
 func appendAssistant(b []byte, m llm.Message) ([]byte, error) {
 	b = append(b, `,"text":`...)
-	b = appendString(b, m.Text)
+	b = AppendString(b, m.Text)
 	b = append(b, `,"calls":[`...)
 	for i, c := range m.Calls {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = append(b, `{"id":`...)
-		b = appendString(b, c.ID)
+		b = AppendString(b, c.ID)
 		b = append(b, `,"name":`...)
-		b = appendString(b, c.Name)
+		b = AppendString(b, c.Name)
 		b = append(b, `,"arguments":`...)
-		b = appendString(b, c.Arguments)
+		b = AppendString(b, c.Arguments)
 		b = append(b, '}')
 	}
 	b = append(b, ']')
@@ -137,11 +142,11 @@ func appendAssistant(b []byte, m llm.Message) ([]byte, error) {
 	}
 	if m.Origin != (llm.Origin{}) {
 		b = append(b, `,"origin":{"provider":`...)
-		b = appendString(b, m.Origin.Provider)
+		b = AppendString(b, m.Origin.Provider)
 		b = append(b, `,"api":`...)
-		b = appendString(b, m.Origin.API)
+		b = AppendString(b, m.Origin.API)
 		b = append(b, `,"model":`...)
-		b = appendString(b, m.Origin.Model)
+		b = AppendString(b, m.Origin.Model)
 		b = append(b, '}')
 	}
 	if m.Interrupted {
@@ -196,14 +201,14 @@ func appendResult(b []byte, parts []llm.Part, isError bool) ([]byte, error) {
 // it had stands in Stored, if the message was read from the store.
 func appendPart(b []byte, p llm.Part) ([]byte, error) {
 	b = append(b, `{"type":`...)
-	b = appendString(b, string(p.Type))
+	b = AppendString(b, string(p.Type))
 	switch p.Type {
 	case llm.PartText:
 		b = append(b, `,"text":`...)
-		b = appendString(b, p.Text)
+		b = AppendString(b, p.Text)
 	case llm.PartImage:
 		b = append(b, `,"mimeType":`...)
-		b = appendString(b, p.MIMEType)
+		b = AppendString(b, p.MIMEType)
 		b = append(b, `,"data":"`...)
 		b = base64.StdEncoding.AppendEncode(b, p.Data)
 		b = append(b, '"')
@@ -217,13 +222,13 @@ func appendPart(b []byte, p llm.Part) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// encodeResult is appendResult for the journal.
-func encodeResult(r plug.Result) (string, error) {
+// EncodeResult is appendResult for the journal.
+func EncodeResult(r plug.Result) (string, error) {
 	b, err := appendResult(nil, r.Parts, r.IsError)
 	if err != nil {
 		return "", fmt.Errorf("encode result: %w", err)
 	}
-	if brackets(b) > manyBrackets && !json.Valid(b) {
+	if Brackets(b) > ManyBrackets && !json.Valid(b) {
 		return "", errors.New("encode result: a block is nested too deeply")
 	}
 	return string(b), nil

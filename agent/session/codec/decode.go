@@ -1,4 +1,4 @@
-package session
+package codec
 
 import (
 	"encoding/base64"
@@ -23,10 +23,10 @@ func Decode(body []byte) (llm.Message, error) {
 	if !json.Valid(body) {
 		return llm.Message{}, errors.New("decode message: the body is no JSON")
 	}
-	object, _ := valueAt(body, 0)
+	object, _ := ValueAt(body, 0)
 	var d decoder
 	var m llm.Message
-	for key, value := range fieldsOf(object) {
+	for key, value := range Fields(object) {
 		if key == "role" {
 			m.Role = llm.Role(d.text(value))
 			break
@@ -36,7 +36,7 @@ func Decode(body []byte) (llm.Message, error) {
 	if shape == shapeNone {
 		return llm.Message{}, fmt.Errorf("decode message: unknown role %.40q", m.Role)
 	}
-	for key, value := range fieldsOf(object) {
+	for key, value := range Fields(object) {
 		if _, ok := shape.field(key); ok {
 			d.field(&m, key, value)
 		} else {
@@ -150,7 +150,7 @@ func (d *decoder) call(value []byte) (llm.ToolCall, bool) {
 	if value[0] != '{' {
 		return c, false
 	}
-	for key, v := range fieldsOf(value) {
+	for key, v := range Fields(value) {
 		switch key {
 		case "id":
 			c.ID = d.text(v)
@@ -172,7 +172,7 @@ func (d *decoder) origin(value []byte) llm.Origin {
 		d.wrong(value)
 	}
 	var o llm.Origin
-	for key, v := range fieldsOf(value) {
+	for key, v := range Fields(value) {
 		switch key {
 		case "provider":
 			o.Provider = d.text(v)
@@ -192,7 +192,7 @@ func (d *decoder) origin(value []byte) llm.Origin {
 func (d *decoder) attachment(value []byte) (llm.Attachment, bool) {
 	var a llm.Attachment
 	size, kind := 0, "image"
-	for key, v := range fieldsOf(value) {
+	for key, v := range Fields(value) {
 		switch key {
 		case "kind":
 			kind = d.text(v)
@@ -244,7 +244,7 @@ func (d *decoder) result(value []byte) (parts []llm.Part, isError bool) {
 	if value[0] != '{' {
 		d.wrong(value)
 	}
-	for key, v := range fieldsOf(value) {
+	for key, v := range Fields(value) {
 		switch key {
 		case "content":
 			parts = d.content(v)
@@ -274,7 +274,7 @@ func (d *decoder) part(value []byte) (llm.Part, bool) {
 		return llm.Part{}, false
 	}
 	p := llm.Part{Type: name}
-	for key, v := range fieldsOf(value) {
+	for key, v := range Fields(value) {
 		if _, ok := shape.field(key); !ok {
 			d.more = true
 			continue
@@ -301,14 +301,14 @@ func (d *decoder) part(value []byte) (llm.Part, bool) {
 	return p, true
 }
 
-// decodeResult reads a result of the journal. One that can not be read is a
+// DecodeResult reads a result of the journal. One that can not be read is a
 // failure that says so: the call is known to have ended.
-func decodeResult(body string) plug.Result {
+func DecodeResult(body string) plug.Result {
 	raw := []byte(body)
 	if !json.Valid(raw) {
 		return plug.Error("the stored result can not be read")
 	}
-	value, _ := valueAt(raw, 0)
+	value, _ := ValueAt(raw, 0)
 	var d decoder
 	parts, isError := d.result(value)
 	return plug.Result{Parts: parts, IsError: isError}

@@ -1,4 +1,4 @@
-package session
+package codec
 
 import (
 	"bytes"
@@ -97,7 +97,7 @@ func TestEncodeRefusesWhatNobodyCouldRead(t *testing.T) {
 	if _, err2 := Decode(b); err != nil || err2 != nil {
 		t.Errorf("just deep enough: %v, %v", err, err2)
 	}
-	if _, err := encodeResult(plug.Result{Parts: ui(deep(9999)).Parts}); err == nil {
+	if _, err := EncodeResult(plug.Result{Parts: ui(deep(9999)).Parts}); err == nil {
 		t.Error("deep result: got no error")
 	}
 }
@@ -160,7 +160,7 @@ func TestDecodeTakesWhatOthersWrite(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := Decode([]byte(tt.body))
-			if err != nil || !sameMessage(got, tt.want) || (got.Stored != nil) != tt.stored {
+			if err != nil || !Same(got, tt.want) || (got.Stored != nil) != tt.stored {
 				t.Fatalf("got %+v, %v\nwant %+v, stored %v", got, err, tt.want, tt.stored)
 			}
 			if again, err := Encode(got); tt.stored && (err != nil || string(again) != tt.body) {
@@ -344,17 +344,17 @@ func FuzzDecode(f *testing.F) {
 		} else {
 			want.CallID = ""
 		}
-		if err != nil || !sameMessage(back, want) {
+		if err != nil || !Same(back, want) {
 			t.Fatalf("got %+v %v\nwant %+v\nbody %q", back, err, want, b)
 		}
 	})
 }
 
 func TestBrokenJournalResultIsAFailure(t *testing.T) {
-	if r := decodeResult(`{"content":[`); !r.IsError || r.PlainText() == "" {
+	if r := DecodeResult(`{"content":[`); !r.IsError || r.PlainText() == "" {
 		t.Errorf("got %+v", r)
 	}
-	if r := decodeResult(`{"content": [{"type": "text", "text": "a"}]}`); r.IsError || r.PlainText() != "a" {
+	if r := DecodeResult(`{"content": [{"type": "text", "text": "a"}]}`); r.IsError || r.PlainText() != "a" {
 		t.Errorf("got %+v", r)
 	}
 }

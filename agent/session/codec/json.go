@@ -1,4 +1,4 @@
-package session
+package codec
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 // use no recursion and run in linear time. Values are slices of the text,
 // without the white space around them.
 
-// valueAt returns the value that begins at or after b[i] and the index behind it.
-func valueAt(b []byte, i int) (value []byte, end int) {
+// ValueAt returns the value that begins at or after b[i] and the index behind it.
+func ValueAt(b []byte, i int) (value []byte, end int) {
 	i = skipSpace(b, i)
 	switch b[i] {
 	case '"':
@@ -73,18 +73,18 @@ func nestedEnd(b []byte, i int) int {
 	}
 }
 
-// fieldsOf yields the keys and values of an object in order, repeated ones too;
+// Fields yields the keys and values of an object in order, repeated ones too;
 // nothing for any other value.
-func fieldsOf(object []byte) iter.Seq2[string, []byte] {
+func Fields(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		if len(object) == 0 || object[0] != '{' {
 			return
 		}
 		i := skipSpace(object, 1)
 		for object[i] != '}' {
-			key, end := valueAt(object, i)
+			key, end := ValueAt(object, i)
 			colon := skipSpace(object, end)
-			value, end := valueAt(object, colon+1)
+			value, end := ValueAt(object, colon+1)
 			name, _ := unquote(key)
 			if !yield(name, value) {
 				return
@@ -105,7 +105,7 @@ func elementsOf(array []byte) iter.Seq[[]byte] {
 		}
 		i := skipSpace(array, 1)
 		for array[i] != ']' {
-			value, end := valueAt(array, i)
+			value, end := ValueAt(array, i)
 			if !yield(value) {
 				return
 			}
@@ -133,10 +133,10 @@ func unquote(raw []byte) (text string, exact bool) {
 // hexDigits are those of \u escapes.
 const hexDigits = "0123456789abcdef"
 
-// appendString adds a JSON string. Control characters, U+007F to U+009F, U+2028
+// AppendString adds a JSON string. Control characters, U+007F to U+009F, U+2028
 // and U+2029 are escaped, so that no reader takes a part of it for a line or
 // for a command of its terminal; bytes that are no UTF-8 become U+FFFD.
-func appendString(b []byte, s string) []byte {
+func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0
 	for i := 0; i < len(s); {
