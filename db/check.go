@@ -106,7 +106,7 @@ func (r *Report) broken(err error) error {
 
 // files looks at sizes and permissions.
 func (r *Report) files(o Options) {
-	r.add(Good, "", "%s: %d bytes, and %d in its log; it uses %s", o.Path, max(size(o.Path), 0), max(size(o.Path+"-wal"), 0), journalOf(o.Path))
+	r.add(Good, "", "%s: %s, and %s in its log; it uses %s", o.Path, decimal(size(o.Path)), decimal(size(o.Path+"-wal")), journalOf(o.Path))
 	if name, yes := networkFS(filepath.Dir(o.Path)); yes {
 		r.add(Note, "keep it on a local disk, with ALISIO_STATE_HOME or --db", "%s", networkLine(filepath.Dir(o.Path), name))
 	}
@@ -234,7 +234,7 @@ func (c *checker) schema() error {
 			have = append(have, int64(v))
 		}
 	}
-	c.r.add(Good, "", "its schema has the versions %v", have)
+	c.r.add(Good, "", "its schema has the versions %s", strings.Trim(strings.ReplaceAll(fmt.Sprint(have), " ", ", "), "[]"))
 	if latest := steps[len(steps)-1].version; newest(have) <= latest && !complete(have) {
 		c.r.add(Note, "", "it is of version %d, and is brought up to version %d when it is next opened", newest(have), latest)
 	}
@@ -273,4 +273,23 @@ func openRaw(ctx context.Context, name string) (*sql.DB, *sql.Conn, error) {
 		return nil, nil, errors.Join(err, pool.Close())
 	}
 	return pool, conn, nil
+}
+
+// decimal writes a number of bytes for people; that of no file is none.
+func decimal(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", max(n, 0))
+	case n < 999_500:
+		return fmt.Sprintf("%d kB", (n+500)/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// counted writes a number with the words for one or for many.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

@@ -53,15 +53,15 @@ func (c *checker) blobs(now time.Time) error {
 			return err
 		}
 	}
-	c.r.add(Good, "", "%d blobs of %d bytes", n, bytes)
+	c.r.add(Good, "", "%s, %s", counted(n, "blob", "blobs"), decimal(bytes))
 	if gone > 0 {
-		c.r.add(Note, "", "%d blobs have no file: the pictures are lost, messages keep their own copies", gone)
+		c.r.add(Note, "", "%s: the pictures are lost, messages keep their own copies", counted(gone, "blob has no file", "blobs have no file"))
 	}
 	if bad > 0 {
-		c.r.add(Problem, "attach the pictures again", "%d blobs are damaged", bad)
+		c.r.add(Problem, "attach the pictures again", "%s damaged", counted(bad, "blob is", "blobs are"))
 	}
 	if len(unused) > 0 {
-		c.r.add(Note, fixRemedy, "%d blobs are needed by nothing and older than a week", len(unused))
+		c.r.add(Note, fixRemedy, "%s needed by nothing and older than a week", counted(len(unused), "blob is", "blobs are"))
 	}
 	return nil
 }

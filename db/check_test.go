@@ -35,7 +35,7 @@ func TestCheckOfASoundStore(t *testing.T) {
 	if !r.Sound() || says(r, Note) != "" {
 		t.Errorf("found %+v", r.Findings)
 	}
-	for _, want := range []string{"whole", "1 blobs of 7 bytes", "a write-ahead log"} {
+	for _, want := range []string{"whole", "1 blob, 7 B", "a write-ahead log"} {
 		if !strings.Contains(says(r, Good), want) {
 			t.Errorf("%q is not in\n%s", want, says(r, Good))
 		}
@@ -101,7 +101,7 @@ func TestCheckFindsInAnOlderStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := must(Check(t.Context(), Options{Path: path, Home: dir}))(t)
-	for _, want := range []string{"1 messages can not be read", "1 messages belong to no session"} {
+	for _, want := range []string{"1 message can not be read", "1 message belongs to no session"} {
 		if !strings.Contains(says(r, Note), want) {
 			t.Errorf("%q is not in\n%s", want, says(r, Note))
 		}
@@ -152,12 +152,12 @@ func TestCheckFinds(t *testing.T) {
 	}
 	r := must(Check(t.Context(), o))(t)
 	notes, problems := says(r, Note), says(r, Problem)
-	for _, want := range []string{"1 messages can not be read and are skipped: number 2", "1 sessions have tool calls", "1 runs are open: r", "2 blobs have no file", "1 blobs are needed by nothing"} {
+	for _, want := range []string{"1 message can not be read and is skipped: number 2", "1 session has tool calls", "1 run is open: r", "2 blobs have no file", "1 blob is needed by nothing"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("%q is not in\n%s", want, notes)
 		}
 	}
-	for _, want := range []string{"1 blobs are damaged", "others than you"} {
+	for _, want := range []string{"1 blob is damaged", "others than you"} {
 		if !strings.Contains(problems, want) {
 			t.Errorf("%q is not in\n%s", want, problems)
 		}

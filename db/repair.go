@@ -164,8 +164,8 @@ func (p *repair) tidy(ctx context.Context) error {
 	if err := errors.Join(err, d.Close()); err != nil {
 		return err
 	}
-	p.r.add(Good, "", "%d blobs and %d stray files removed, %d bytes", c.Blobs, c.Files, c.Bytes)
-	p.r.add(Good, "", "the database is whole: %d bytes before, %d now", before, size(p.o.Path))
+	p.r.add(Good, "", "%s and %s removed, %s", counted(c.Blobs, "blob", "blobs"), counted(c.Files, "stray file", "stray files"), decimal(c.Bytes))
+	p.r.add(Good, "", "the database is whole: %s before, %s now", decimal(before), decimal(size(p.o.Path)))
 	return nil
 }
 
@@ -245,7 +245,7 @@ func (p *repair) recover(ctx context.Context, work string) error {
 	p.r.add(Good, "", "a new database is in its place: %s", p.o.Path)
 	made, err := makeSessions(ctx, d)
 	if made > 0 {
-		p.r.add(Note, "", "%d sessions were lost and what belongs to them was not: they were made up from it, with the first prompt as title", made)
+		p.r.add(Note, "", "%s lost and what belongs there was not: made up from it, with the first prompt as title", counted(made, "session was", "sessions were"))
 	}
 	return errors.Join(err, d.Close())
 }
