@@ -98,7 +98,10 @@ func Check(ctx context.Context, o Options) (Report, error) {
 func (r *Report) broken(err error) error {
 	var damaged *DamagedError
 	if errors.As(err, &damaged) {
-		r.add(Problem, fixRemedy, "the database %s is damaged or is none: %v", damaged.Path, damaged.Err)
+		for inner := damaged; errors.As(inner.Err, &inner); {
+			damaged = inner // says the same of the same file
+		}
+		r.add(Problem, fixRemedy, "%v", damaged)
 		return nil
 	}
 	return err

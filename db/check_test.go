@@ -172,7 +172,7 @@ func TestCheckOfNoDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := must(Check(t.Context(), o))(t)
-	if r.Sound() || !strings.Contains(says(r, Problem), "damaged or is none") {
+	if r.Sound() || !strings.Contains(says(r, Problem), "is a text and no database") {
 		t.Errorf("found %+v", r.Findings)
 	}
 	if !bytes.Equal(text, must(os.ReadFile(o.Path))(t)) {
