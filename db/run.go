@@ -95,6 +95,8 @@ func (r reads) Run(ctx context.Context, id string) (Run, error) {
 
 // RunByRequest returns the run of a request id in a session or, if that is
 // empty, the first that was stored in all sessions of a workspace; or ErrNotFound.
+// Sessions that were imported count there for none: whoever made the export
+// chose the ids.
 func (r reads) RunByRequest(ctx context.Context, session, workspace, requestID string) (Run, error) {
 	if session != "" {
 		return one(ctx, r.src, hot, `SELECT `+runColumns+` FROM runs r WHERE r.session = ? AND r.request_id = ?`, scanRun, session, requestID)
@@ -102,7 +104,8 @@ func (r reads) RunByRequest(ctx context.Context, session, workspace, requestID s
 	// CROSS JOIN keeps the order: few runs have the request, a workspace may
 	// have thousands of sessions.
 	return one(ctx, r.src, hot, `SELECT `+runColumns+` FROM runs r CROSS JOIN sessions s ON s.id = r.session
-		WHERE r.request_id = ? AND s.workspace = ? ORDER BY r.rowid LIMIT 1`, scanRun, requestID, workspace)
+		WHERE r.request_id = ?1 AND s.workspace = ?2 AND substr(ifnull(s.options, ''), 1, length(?3)) <> ?3
+		ORDER BY r.rowid LIMIT 1`, scanRun, requestID, workspace, ImportedMark)
 }
 
 // Runs returns up to limit runs of a session, the last stored first, whatever

@@ -42,7 +42,7 @@ const (
 // head, then runs, messages, calls, events and blobs, and the end, which tells how
 // many lines stand before it: what was cut off anywhere can not pass for whole. It
 // is complete but for what belongs to this machine, which is who works in the
-// session, and to the store: numbers are those within the session. Children are
+// session and that it was imported, and to the store: numbers are those within the session. Children are
 // sessions of their own.
 //
 // Stored JSON is written byte for byte as "body", "result" or, where that would
@@ -168,7 +168,7 @@ func (x *exporter) head(h db.Session) {
 	x.text("agent", h.Agent)
 	x.text("status", h.Status)
 	x.text("usage", h.Usage)
-	x.text("options", h.Options)
+	x.text("options", unmarked(h.Options))
 	x.number("createdAt", h.CreatedMs)
 	x.number("updatedAt", h.UpdatedMs)
 	x.flag("pinned", h.Pinned)

@@ -9,8 +9,8 @@ import (
 	"io"
 	"os"
 	"slices"
-	"unicode"
-	"unicode/utf8"
+	"strings"
+	"time"
 
 	"alisio/db"
 )
@@ -47,8 +47,9 @@ func (e takenError) Is(target error) bool { return target == ErrExists }
 
 // Import stores an exported session, all or nothing; ErrExists if its id is
 // taken, ErrNoExport for a file of another kind. What it reads is foreign: every
-// line is bounded and checked before any row is written. A run that was going on
-// where the export was made is nobody's here.
+// line is bounded and checked before any row is written, and the session is marked
+// as imported: it answers no request of its workspace (RunByRequest), and works in
+// none before Adopt. Times in the future become now, open runs interrupted ones.
 func (s *SQLite) Import(ctx context.Context, r io.Reader) (Imported, error) {
 	c := checker{s: s}
 	err := s.importFrom(ctx, &c, r)
@@ -203,6 +204,16 @@ func (c *checker) checkHead(ctx context.Context, l line) error {
 	if err := checkID(l.ID); err != nil {
 		return err
 	}
+	if l.Parent != "" {
+		if err := checkID(l.Parent); err != nil {
+			return fmt.Errorf("parent: %w", err)
+		}
+	}
+	now := time.Now().UnixMilli()
+	options, err := markImported(l.Options, now)
+	if err != nil {
+		return err
+	}
 	switch _, err := c.s.db.Session(ctx, l.ID); {
 	case err == nil:
 		return takenError{l.ID}
@@ -211,27 +222,38 @@ func (c *checker) checkHead(ctx context.Context, l line) error {
 	}
 	c.head = db.Session{
 		ID: l.ID, Workspace: l.Workspace, Provider: l.Provider, Model: l.Model, Title: l.Title, Parent: l.Parent,
-		Depth: l.Depth, Agent: l.Agent, Status: l.Status, Usage: l.Usage, Options: l.Options, CreatedMs: l.CreatedAt,
-		UpdatedMs: l.UpdatedAt, Pinned: l.Pinned, ArchivedMs: l.ArchivedAt,
+		Depth: l.Depth, Agent: l.Agent, Status: ended(l.Status), Usage: l.Usage, Options: options,
+		// Who lies about the time does not come first in lists for ever.
+		CreatedMs: min(l.CreatedAt, now), UpdatedMs: min(l.UpdatedAt, now), Pinned: l.Pinned, ArchivedMs: l.ArchivedAt,
 	}
 	return nil
 }
 
-// checkID accepts 1 to 200 printable characters.
+// checkID accepts what every shell takes as one word, and no command as a flag:
+// 1 to 200 letters, digits, dots, underscores and hyphens, a letter or digit first.
 func checkID(id string) error {
-	if id == "" || utf8.RuneCountInString(id) > maxID {
+	if id == "" || len(id) > maxID {
 		return fmt.Errorf("an id has 1 to %d characters", maxID)
 	}
-	for _, r := range id {
-		if !unicode.IsPrint(r) {
-			return fmt.Errorf("the id %q holds a character that can not be printed", id)
+	for i, c := range []byte(id) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && (i == 0 || !strings.ContainsRune("._-", rune(c))) {
+			return fmt.Errorf("the id %q is not made of letters, digits and, behind the first, the characters . _ -", id)
 		}
 	}
 	return nil
 }
 
-// checkRun accepts the states that runs can have. One that has not ended names no
-// owner here, so that it is marked as interrupted at the next start.
+// ended is where a run or a child stands here: what was going on where the export
+// was made goes on for nobody here.
+func ended(status string) string {
+	if s := RunStatus(status); s == RunQueued || s == RunRunning {
+		return string(RunInterrupted)
+	}
+	return status
+}
+
+// checkRun accepts the states that runs can have.
 func checkRun(l line) error {
 	switch RunStatus(l.Status) {
 	case RunQueued, RunRunning, RunCompleted, RunTurnsExceeded, RunFailed, RunCancelled, RunInterrupted:

@@ -64,7 +64,7 @@ func (c *checker) write(ctx context.Context, tx *db.Tx, r io.Reader) error {
 // writeRun adds a run; ids of runs are unique over all sessions.
 func (c *checker) writeRun(tx *db.Tx, l line) error {
 	err := tx.BeginRun(db.Run{
-		ID: l.ID, Session: c.head.ID, Status: l.Status, RequestID: l.RequestID, CorrelationID: l.CorrelationID, Model: l.Model,
+		ID: l.ID, Session: c.head.ID, Status: ended(l.Status), RequestID: l.RequestID, CorrelationID: l.CorrelationID, Model: l.Model,
 		CreatedMs: l.CreatedAt, StartedMs: l.StartedAt, EndedMs: l.EndedAt, Error: l.Error, Usage: l.Usage,
 	})
 	if errors.Is(err, db.ErrExists) {

@@ -1,0 +1,128 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"alisio/db"
+)
+
+// head is the first line of an export with these fields beside its id, "evil".
+func evilHead(fields string) string {
+	if fields != "" {
+		fields = "," + fields
+	}
+	return `{"type":"session","schemaVersion":1,"id":"evil"` + fields + "}\n"
+}
+
+// An export that has a request id of a workspace must not answer that request, nor
+// give it another prompt. Trigger: a completed and an interrupted run in an export
+// that names the person's workspace.
+func TestAnImportTakesNoRequestOver(t *testing.T) {
+	ctx := context.Background()
+	for _, status := range []RunStatus{RunCompleted, RunInterrupted, RunRunning} {
+		s := openAt(t, t.TempDir(), nil)
+		for _, options := range []string{"", `,"options":"{\"imported\":null}"`, `,"options":"{\"readOnly\":true}"`} {
+			_, err := s.Import(ctx, strings.NewReader(whole(evilHead(`"workspace":"/w"`+options)+`{"type":"run","id":"evil-run","status":"`+string(status)+`","requestId":"q"}`)))
+			must(t, err)
+			if r, err := s.RunByRequest(ctx, RequestKey{Workspace: "/w", RequestID: "q"}); !errors.Is(err, ErrNotFound) {
+				t.Errorf("%s, %s: the workspace's request is answered by %+v, %v", status, options, r, err)
+			}
+			r, err := s.RunByRequest(ctx, RequestKey{Session: "evil", RequestID: "q"})
+			if err != nil || r.ID != "evil-run" || !r.Status.Ended() {
+				t.Errorf("%s: in the session itself: got %+v, %v", status, r, err)
+			}
+			_, err = s.Delete(ctx, "evil")
+			must(t, err)
+		}
+		_, err := s.Import(ctx, strings.NewReader(whole(evilHead(`"workspace":"/w"`)+`{"type":"run","id":"evil-run","status":"`+string(status)+`","requestId":"q"}`)))
+		must(t, err)
+		got, err := s.BeginRun(ctx, Begin{Run: Run{ID: "mine", RequestID: "q"}, Fresh: &Session{ID: "own", Workspace: "/w"}})
+		if err != nil || got.ID != "mine" {
+			t.Errorf("%s: the person's own run is %+v, %v", status, got, err)
+		}
+		if r, err := s.RunByRequest(ctx, RequestKey{Workspace: "/w", RequestID: "q"}); err != nil || r.ID != "mine" {
+			t.Errorf("%s: asked again: got %+v, %v", status, r, err)
+		}
+	}
+}
+
+func TestTheMarkOfAnImportComesOffWhole(t *testing.T) {
+	for _, tt := range []struct{ options, want string }{
+		{"", ""}, {"{}", "{}"}, {"{ }", "{ }"}, {`{"readOnly":true}`, `{"readOnly":true}`}, {"{ \"a\" : [1] }", "{ \"a\" : [1] }"},
+		// An export's own marks are none.
+		{`{"imported":1}`, ""}, {`{"imported":1,"adopted":2}`, ""}, {`{"adopted":2}`, "{}"}, {`{"adopted":2,"a":1}`, `{"a":1}`},
+		{`{"a":1,"\u0061dopted":2,"imported":null}`, `{"a":1}`}, {`{"imported":1 , "a":1}`, `{"a":1}`},
+		{`{"imported":"x","a":1}`, `{"a":1}`},
+	} {
+		marked, err := markImported(tt.options, 1234)
+		if err != nil || !(db.Session{Options: marked}).Imported() || adopted(marked) {
+			t.Errorf("%s: got %s, %v", tt.options, marked, err)
+		}
+		if got := unmarked(marked); got != tt.want {
+			t.Errorf("%s: got %s back from %s, want %s", tt.options, got, marked, tt.want)
+		}
+	}
+	for _, options := range []string{"null", "[]", `"imported"`, "{", "{} {}"} {
+		if got, err := markImported(options, 1); err == nil {
+			t.Errorf("%s: got %s", options, got)
+		}
+	}
+}
+
+// A session that was imported works nowhere before a person says where, then there,
+// whatever its export said.
+func TestAnImportIsAdopted(t *testing.T) {
+	ctx := context.Background()
+	s := openAt(t, t.TempDir(), nil)
+	for _, options := range []string{"", "{}", `{\"adopted\":1}`, `{\"a\":1}`} {
+		_, err := s.Import(ctx, strings.NewReader(whole(evilHead(`"workspace":"/evil","options":"`+options+`"`))))
+		must(t, err)
+		before := exported(t, s, "evil")
+		if ok, err := s.Adopted(ctx, "evil"); err != nil || ok {
+			t.Errorf("%s: adopted at once: %v, %v", options, ok, err)
+		}
+		must(t, s.Adopt(ctx, "evil", "/mine"))
+		must(t, s.Adopt(ctx, "evil", "/other")) // said once
+		if ok, err := s.Adopted(ctx, "evil"); err != nil || !ok {
+			t.Errorf("%s: not adopted: %v, %v", options, ok, err)
+		}
+		if head, _ := s.Session(ctx, "evil"); head.Workspace != "/mine" {
+			t.Errorf("got workspace %s", head.Workspace)
+		}
+		if got, want := string(exported(t, s, "evil")), strings.Replace(string(before), "/evil", "/mine", 1); got != want {
+			t.Errorf("%s: exported got\n%s\nwant\n%s", options, got, want)
+		}
+		_, err = s.Delete(ctx, "evil")
+		must(t, err)
+	}
+	must(t, s.Create(ctx, Session{ID: "own", Workspace: "/w"}))
+	must(t, s.Adopt(ctx, "own", "/other"))
+	if head, err := s.Session(ctx, "own"); err != nil || head.Workspace != "/w" {
+		t.Errorf("a session of one's own moved to %s, %v", head.Workspace, err)
+	}
+	if ok, err := s.Adopted(ctx, "own"); err != nil || !ok {
+		t.Errorf("a session of one's own: got %v, %v", ok, err)
+	}
+	if _, err := s.Adopted(ctx, "none"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("no session: got %v", err)
+	}
+}
+
+// Symptom: an import was the last session for ever. Trigger: a time in the future.
+func TestAnImportIsNotFromTheFuture(t *testing.T) {
+	ctx := context.Background()
+	s := openAt(t, t.TempDir(), nil)
+	future := strconv.FormatInt(time.Now().Add(1000*time.Hour).UnixMilli(), 10)
+	_, err := s.Import(ctx, strings.NewReader(whole(evilHead(`"workspace":"/w","createdAt":`+future+`,"updatedAt":`+future)+
+		`{"type":"event","event":"x","createdAt":`+future+`}`)))
+	must(t, err)
+	head, err := s.Session(ctx, "evil")
+	if now := time.Now(); err != nil || head.Updated.After(now) || head.Created.After(now) {
+		t.Errorf("got %+v, %v", head, err)
+	}
+}
