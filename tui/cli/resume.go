@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"alisio/agent"
+	"alisio/agent/text"
 	"alisio/llm"
 )
 
@@ -47,12 +48,41 @@ func runResume(ctx context.Context, c *call) (int, error) {
 	}
 	return c.start(ctx, prompt, func(store *agent.Store, o *agent.Options) (agent.Session, int, error) {
 		s, code, err := c.resumed(ctx, store, o.Dir)
-		if err != nil || c.cwd != "" {
+		if err != nil {
 			return s, code, err
 		}
+		if code, err := c.ours(ctx, store, s); err != nil || c.cwd != "" {
+			return s, code, err
+		}
+		if err := c.workspaceIsThere(s); err != nil {
+			return s, exitUsage, err
+		}
+		if agent.Root(o.Dir, c.Getenv("HOME")) != s.Workspace {
+			c.notice("working in %s, where the session belongs", text.Line(s.Workspace))
+		}
 		o.Dir = s.Workspace
-		return s, exitUsage, c.workspaceIsThere(s)
+		return s, exitDone, nil
 	})
+}
+
+// ours refuses a session that was imported until --cwd says where it works:
+// whoever made the export chose the workspace that it names, and what was said.
+func (c *call) ours(ctx context.Context, store *agent.Store, s agent.Session) (int, error) {
+	adopted, err := store.Adopted(ctx, s.ID)
+	switch {
+	case err != nil:
+		return exitFailed, err
+	case adopted || c.cwd != "":
+		return exitDone, nil
+	}
+	names := "no workspace"
+	if s.Workspace != "" {
+		names = text.Clip(text.Line(s.Workspace), maxCall) + " as its workspace"
+	}
+	return exitUsage, &llm.Error{
+		Message: "session " + text.Line(s.ID) + " was imported, and names " + names,
+		Hint:    "--cwd DIR says where it works here, from now on; read it first: " + c.command("sessions show "+shellWord(s.ID)),
+	}
 }
 
 // resumed finds the session that is to go on. With --last all words are the

@@ -39,7 +39,11 @@ func runRun(ctx context.Context, c *call) (int, error) {
 		if c.task.session == "" {
 			return agent.Session{}, exitDone, nil
 		}
-		return c.session(ctx, store, c.task.session)
+		s, code, err := c.session(ctx, store, c.task.session)
+		if err == nil {
+			code, err = c.ours(ctx, store, s)
+		}
+		return s, code, err
 	})
 }
 
@@ -74,6 +78,11 @@ func (c *call) start(ctx context.Context, prompt string, find func(*agent.Store,
 		return exitUsage, err
 	}
 	defer closeApp(c, app)
+	if s.ID != "" {
+		if err := store.Adopt(ctx, s.ID, agent.Root(o.Dir, c.Getenv("HOME"))); err != nil {
+			return cancelledOr(ctx, exitFailed), err
+		}
+	}
 	return c.work(ctx, app, t)
 }
 

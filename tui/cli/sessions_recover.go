@@ -76,7 +76,7 @@ func (c *call) recovered(ctx context.Context, store *agent.Store, s agent.Sessio
 		return exitUncertain, &llm.Error{
 			Cause:   llm.CauseUncertain,
 			Message: "session " + s.ID + " is uncertain: " + died(n),
-			Hint:    lookAt(open) + ", then: " + c.command("sessions recover "+s.ID) + " --acknowledge",
+			Hint:    lookAt(open) + ", then: " + c.command("sessions recover "+shellWord(s.ID)) + " --acknowledge",
 		}
 	}
 	return exitDone, nil
@@ -116,7 +116,7 @@ func (c *call) uncertain(ctx context.Context, store *agent.Store, err *agent.Unc
 	}
 	return &llm.Error{
 		Cause: llm.CauseUncertain, Message: b.String(),
-		Hint: lookAt(open) + ", then: " + c.command("sessions recover "+err.Session) +
+		Hint: lookAt(open) + ", then: " + c.command("sessions recover "+shellWord(err.Session)) +
 			" --acknowledge; or go on with --acknowledge-uncertain",
 	}
 }

@@ -68,7 +68,7 @@ func (c *call) showText(ctx context.Context, store *agent.Store, s agent.Summary
 	case err != nil:
 		return err
 	case s.Uncertain:
-		c.notice("it is not known of some call whether it took effect: %s", c.command("sessions recover "+s.ID))
+		c.notice("it is not known of some call whether it took effect: %s", c.command("sessions recover "+shellWord(s.ID)))
 	case interrupted(s):
 		c.notice("the last run was interrupted; all that it had stored is here")
 	}

@@ -149,7 +149,7 @@ func (c *call) goOn(ctx context.Context, store *agent.Store, id string) string {
 			name = id[:shortID]
 		}
 	}
-	words := c.command("resume "+name) + c.fileFlag("config", c.config)
+	words := c.command("resume "+shellWord(name)) + c.fileFlag("config", c.config)
 	if url := c.overrides.BaseURL; url != nil {
 		words += " --base-url " + shellWord(*url)
 	}
