@@ -130,7 +130,7 @@ func everything(t *testing.T) *SQLite {
 			`{"role":"user","te`, "\xff\xfe", ` {} `, `null`, `{"role":"nobody"}`, strings.Repeat("[", 9999) + strings.Repeat("]", 9999),
 		} {
 			m := db.Message{Session: "a", RunID: "r1", Body: body, Compacted: i%2 == 0}
-			if i == 2 {
+			if i == 1 {
 				m.CopyOf = seq
 			}
 			if seq, err = tx.AppendMessage(m); err != nil {
@@ -223,6 +223,11 @@ func TestImportRefusesWhatItDoesNotKnow(t *testing.T) {
 		{"field in another case", head + `{"type":"event","EVENT":"x"}`, `line 2: unknown field "EVENT"`},
 		{"wrong number", head + `{"type":"message","n":2,"body":{}}`, "line 2: message 2 stands where 1 is due"},
 		{"copy of a later one", head + `{"type":"message","n":1,"copyOf":1,"body":{}}`, "line 2: a copy of message 1"},
+		{"copy of one that is sent", head + `{"type":"message","n":1,"body":{"role":"user"}}` + "\n" + `{"type":"message","n":2,"copyOf":1,"body":{"role":"user"}}`, "line 3: a copy of message 1, which is not compacted"},
+		{"copy of another role", head + `{"type":"message","n":1,"compacted":true,"body":{"role":"user"}}` + "\n" + `{"type":"message","n":2,"copyOf":1,"body":{"role":"assistant"}}`, "line 3: a copy of message 1, which has another role"},
+		{"many calls", head + `{"type":"message","n":1,"body":{"role":"assistant","calls":[` + strings.Repeat("{},", 2000) + `{}]}}`, "line 2: decode message: too much for one message: more than 1024 calls"},
+		{"many calls in base64", head + `{"type":"message","n":1,"bodyBase64":"` + base64.StdEncoding.EncodeToString([]byte(`{"role":"assistant","calls":[`+strings.Repeat("{},", 2000)+`{}]}`)) + `"}`, "line 2: decode message: too much"},
+		{"long arguments", head + `{"type":"message","n":1,"body":{"role":"assistant","calls":[{"id":"1","arguments":"` + strings.Repeat("x", maxArguments+1) + `"}]}}`, "line 2: the arguments of a call are longer"},
 		{"no body", head + `{"type":"message","n":1}`, "line 2: one body"},
 		{"two bodies", head + `{"type":"message","n":1,"body":{},"bodyBase64":"e30="}`, "line 2: one body"},
 		{"broken body", head + `{"type":"message","n":1,"body":{]}`, "line 2: "},
@@ -300,6 +305,27 @@ func (endless) Read(p []byte) (int, error) {
 		p[i] = 'x'
 	}
 	return len(p), nil
+}
+
+// Symptom: gigabytes of memory. Trigger: a message of 45 MB with 15 million calls.
+func TestImportOfManyCallsIsRefusedEarly(t *testing.T) {
+	s := openAt(t, t.TempDir(), nil)
+	text := whole(`{"type":"session","schemaVersion":1,"id":"a"}` + "\n" + `{"type":"message","n":1,"body":{"role":"assistant","calls":[` + strings.Repeat("{},", 15_000_000) + `{}]}}`)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	begun := time.Now()
+	_, err := s.Import(context.Background(), strings.NewReader(text))
+	took := time.Since(begun)
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.Contains(err.Error(), "line 2: ") {
+		t.Errorf("got %v", err)
+	}
+	// What was allocated in all, which is more than was in use at any time.
+	if mb := int64(after.TotalAlloc-before.TotalAlloc) >> 20; mb > 700 {
+		t.Errorf("%d MiB were allocated", mb)
+	} else {
+		t.Logf("%v, %d MiB allocated in all", took, mb)
+	}
 }
 
 // manyMessages writes an export of n messages piece by piece.

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"alisio/agent/session/codec"
 	"alisio/db"
+	"alisio/llm"
 )
 
 const (
@@ -24,6 +26,8 @@ const (
 	// the ids, in characters.
 	maxWord = 1 << 20
 	maxID   = 200
+	// maxArguments bounds the arguments of a call, in bytes.
+	maxArguments = 8 << 20
 )
 
 var (
@@ -105,6 +109,7 @@ type checker struct {
 	blob   blobFields
 	bytes  []byte
 	hashes []string
+	kinds  []kind // of the messages so far
 }
 
 // all copies the lines of rows to out. Blobs go to the store at once, a piece at a
@@ -177,7 +182,7 @@ func (c *checker) check(ctx context.Context, l line) error {
 		if l.CopyOf < 0 || l.CopyOf >= l.N {
 			return fmt.Errorf("a copy of message %d, which is not before it", l.CopyOf)
 		}
-		return wantBody(l.Body, l.BodyBase64)
+		return c.checkBody(l)
 	case lineCall:
 		return checkCall(l)
 	case lineEvent:
@@ -286,6 +291,42 @@ func wantBody(body json.RawMessage, raw []byte) error {
 		return errors.New("one body is needed, as it is or in base64")
 	}
 	return nil
+}
+
+// checkBody bounds what a message holds, and takes for a copy only what stands for
+// a message of the same role that models are no longer sent. A body that can not be
+// read may be anything: it is skipped here as it was there.
+func (c *checker) checkBody(l line) error {
+	if err := wantBody(l.Body, l.BodyBase64); err != nil {
+		return err
+	}
+	m, err := codec.Decode([]byte(either(l.Body, l.BodyBase64)))
+	if errors.Is(err, codec.ErrTooMuch) {
+		return err
+	}
+	for _, call := range m.Calls {
+		if len(call.Arguments) > maxArguments {
+			return fmt.Errorf("the arguments of a call are longer than %d MiB", maxArguments>>20)
+		}
+	}
+	own := kind{role: m.Role, compacted: l.Compacted}
+	c.kinds = append(c.kinds, own)
+	if l.CopyOf == 0 {
+		return nil
+	}
+	switch first := c.kinds[l.CopyOf-1]; {
+	case !first.compacted:
+		return fmt.Errorf("a copy of message %d, which is not compacted", l.CopyOf)
+	case first.role != own.role:
+		return fmt.Errorf("a copy of message %d, which has another role", l.CopyOf)
+	}
+	return nil
+}
+
+// kind is what a copy of a message is checked by.
+type kind struct {
+	role      llm.Role
+	compacted bool
 }
 
 // takeBlob gathers the pieces of a blob, and stores it when they are complete

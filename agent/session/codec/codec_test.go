@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -86,18 +87,18 @@ func TestEncodeRefusesWhatNobodyCouldRead(t *testing.T) {
 	}
 	for name, m := range map[string]llm.Message{
 		"role": {Role: "system"}, "no item": answer(nil), "cut item": answer(json.RawMessage(`{"a":`)),
-		"item that closes the list": answer(json.RawMessage(`1],"x":[2`)), "deep item": answer(deep(9999)),
-		"broken block": ui(json.RawMessage(`{`)), "deep block": ui(deep(9998)),
+		"item that closes the list": answer(json.RawMessage(`1],"x":[2`)), "deep item": answer(deep(99)),
+		"broken block": ui(json.RawMessage(`{`)), "deep block": ui(deep(97)),
 	} {
 		if b, err := Encode(m); err == nil {
 			t.Errorf("%s: got %.60s, want an error", name, b)
 		}
 	}
-	b, err := Encode(answer(deep(9990)))
+	b, err := Encode(answer(deep(98)))
 	if _, err2 := Decode(b); err != nil || err2 != nil {
 		t.Errorf("just deep enough: %v, %v", err, err2)
 	}
-	if _, err := EncodeResult(plug.Result{Parts: ui(deep(9999)).Parts}); err == nil {
+	if _, err := EncodeResult(plug.Result{Parts: ui(deep(98)).Parts}); err == nil {
 		t.Error("deep result: got no error")
 	}
 }
@@ -226,6 +227,48 @@ func TestStoredOfAnotherMessageIsNotUsed(t *testing.T) {
 	}
 }
 
+// A few bytes of JSON become many in memory: a row, or a line of an import, of 45 MB
+// with 15 million calls took gigabytes. What can not be read can not be written.
+func TestAMessageHoldsNoMoreThanItsBounds(t *testing.T) {
+	many := func(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
+	for _, tt := range []struct {
+		most        int
+		start, end  string
+		one, broken string
+	}{
+		{MaxCalls, `{"role":"assistant","text":"","calls":[`, `]}`, `{"id":"1"}`, `7`},
+		{MaxProviderData, `{"role":"assistant","text":"","providerData":[`, `]}`, `{}`, `1`},
+		{MaxAttachments, `{"role":"user","attachments":[`, `]}`, `{"kind":"image","mimeType":"image/png","data":"eA=="}`, `{}`},
+		{MaxParts, `{"role":"tool","callId":"1","result":{"content":[`, `]}}`, `{"type":"text","text":""}`, `7`},
+		{MaxNesting - 1, `{"role":"assistant","x":`, `}`, "", ""},
+	} {
+		body := func(n int, one string) []byte {
+			if one == "" {
+				return []byte(tt.start + strings.Repeat("[", n) + strings.Repeat("]", n) + tt.end)
+			}
+			return []byte(tt.start + many(n, one) + tt.end)
+		}
+		m, err := Decode(body(tt.most, tt.one))
+		if err != nil {
+			t.Errorf("%s: %d: %v", tt.start, tt.most, err)
+		}
+		if _, err := Encode(m); err != nil {
+			t.Errorf("%s: %d are not written: %v", tt.start, tt.most, err)
+		}
+		for _, one := range []string{tt.one, tt.broken} {
+			if _, err := Decode(body(tt.most+1, one)); !errors.Is(err, ErrTooMuch) {
+				t.Errorf("%s: one more: got %v", tt.start, err)
+			}
+		}
+	}
+	if r := DecodeResult(`{"content":[` + many(MaxParts+1, "{}") + `]}`); !r.IsError {
+		t.Error("a result of the journal has no bound")
+	}
+	if _, err := Encode(llm.Message{Role: llm.RoleAssistant, Calls: make([]llm.ToolCall, MaxCalls+1)}); !errors.Is(err, ErrTooMuch) {
+		t.Errorf("more calls than are read are written: %v", err)
+	}
+}
+
 func TestDecodeIsBounded(t *testing.T) {
 	deep := strings.Repeat(`{"a":[`, 1<<17)
 	for _, body := range []string{deep, `{"role":"user","x":` + deep, `{"role":"user","x":` + strings.Repeat("[", 10001) + strings.Repeat("]", 10001) + "}"} {
@@ -233,9 +276,9 @@ func TestDecodeIsBounded(t *testing.T) {
 			t.Errorf("%.30s…: got no error", body)
 		}
 	}
-	wide := []byte(`{"role":"assistant","x":1,"calls":[` + strings.Repeat(`{"id":"1","y":[[],{}]},`, 20_000) + `7]}`)
+	wide := []byte(`{"role":"assistant","x":1,"calls":[` + strings.Repeat(`{"id":"1","y":[[],{}]},`, MaxCalls-1) + `7]}`)
 	m, err := Decode(wide)
-	if err != nil || len(m.Calls) != 20_000 {
+	if err != nil || len(m.Calls) != MaxCalls-1 {
 		t.Fatalf("got %d calls, %v", len(m.Calls), err)
 	}
 	m.Text = "changed"

@@ -17,8 +17,9 @@ import (
 // arguments are an object get it as text. m.Stored is the body if it holds anything
 // that m does not; the message's raw parts are slices of the body.
 //
-// An error tells of a body that is no JSON object or whose role is unknown. A
-// body nested more than 10,000 levels is no JSON here.
+// An error tells of a body that is no JSON object or whose role is unknown, and,
+// with ErrTooMuch, of one that holds more than the bounds of this package. A body
+// nested more than 10,000 levels is no JSON here.
 func Decode(body []byte) (llm.Message, error) {
 	if !json.Valid(body) {
 		return llm.Message{}, errors.New("decode message: the body is no JSON")
@@ -36,11 +37,17 @@ func Decode(body []byte) (llm.Message, error) {
 	if shape == shapeNone {
 		return llm.Message{}, fmt.Errorf("decode message: unknown role %.40q", m.Role)
 	}
+	if nested(object, MaxNesting) {
+		return llm.Message{}, fmt.Errorf("decode message: %w: nested more than %d levels", ErrTooMuch, MaxNesting)
+	}
 	for key, value := range Fields(object) {
 		if _, ok := shape.field(key); ok {
 			d.field(&m, key, value)
 		} else {
 			d.more = true
+		}
+		if d.err != nil {
+			return llm.Message{}, fmt.Errorf("decode message: %w", d.err)
 		}
 	}
 	if d.more {
@@ -50,8 +57,11 @@ func Decode(body []byte) (llm.Message, error) {
 }
 
 // decoder reads values and remembers whether there was more in them than it
-// could give back.
-type decoder struct{ more bool }
+// could give back, or than it takes.
+type decoder struct {
+	more bool
+	err  error
+}
 
 // field reads one known field. A repeated key counts once more, so that the last
 // one holds, as in the programs that wrote it.
@@ -60,11 +70,11 @@ func (d *decoder) field(m *llm.Message, key string, value []byte) {
 	case "text":
 		m.Text = d.text(value)
 	case "attachments":
-		m.Attachments = list(d, value, d.attachment)
+		m.Attachments = list(d, value, MaxAttachments, "attachments", d.attachment)
 	case "calls":
-		m.Calls = list(d, value, d.call)
+		m.Calls = list(d, value, MaxCalls, "calls", d.call)
 	case "providerData":
-		m.ProviderData = list(d, value, func(v []byte) (json.RawMessage, bool) { return v, true })
+		m.ProviderData = list(d, value, MaxProviderData, "items of provider data", func(v []byte) (json.RawMessage, bool) { return v, true })
 	case "origin":
 		m.Origin = d.origin(value)
 	case "truncated":
@@ -78,14 +88,20 @@ func (d *decoder) field(m *llm.Message, key string, value []byte) {
 	}
 }
 
-// list reads an array; read reports whether the element can be used.
-func list[T any](d *decoder, value []byte, read func([]byte) (T, bool)) []T {
+// list reads an array of at most so many elements, those that can not be used
+// counted too; read reports whether one can.
+func list[T any](d *decoder, value []byte, most int, what string, read func([]byte) (T, bool)) []T {
 	if value[0] != '[' {
 		d.wrong(value)
 		return nil
 	}
 	var all []T
+	n := 0
 	for element := range elementsOf(value) {
+		if n++; n > most {
+			d.err = tooMany(most, what)
+			return nil
+		}
 		one, ok := read(element)
 		if !ok {
 			d.more = true
@@ -263,7 +279,7 @@ func (d *decoder) content(value []byte) []llm.Part {
 		d.more = true
 		return []llm.Part{{Type: llm.PartText, Text: d.text(value)}}
 	}
-	return list(d, value, d.part)
+	return list(d, value, MaxParts, "parts of a result", d.part)
 }
 
 // part reads one piece of a result. One of an unknown type has nothing but its
@@ -309,7 +325,13 @@ func DecodeResult(body string) plug.Result {
 		return plug.Error("the stored result can not be read")
 	}
 	value, _ := ValueAt(raw, 0)
+	if nested(value, MaxNesting) {
+		return plug.Error("the stored result can not be read")
+	}
 	var d decoder
 	parts, isError := d.result(value)
+	if d.err != nil {
+		return plug.Error("the stored result can not be read: %v", d.err)
+	}
 	return plug.Result{Parts: parts, IsError: isError}
 }

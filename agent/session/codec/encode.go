@@ -17,8 +17,8 @@ import (
 	"alisio/plug"
 )
 
-// ManyBrackets is the number of Brackets in a foreign value from which the
-// nesting of the whole body is checked: readers refuse more than 10,000 levels.
+// ManyBrackets is the number of Brackets in a foreign value from which its nesting
+// could be a reader's 10,000 levels, which encoding/json refuses.
 const ManyBrackets = 9000
 
 // Encode writes a message as it is stored (spec store.md, "Stored message
@@ -48,7 +48,10 @@ func Encode(m llm.Message) ([]byte, error) {
 func appendMessage(b []byte, m llm.Message) ([]byte, error) {
 	b = append(b, `{"role":`...)
 	b = AppendString(b, string(m.Role))
-	start, err := len(b), error(nil)
+	start, err := len(b), within(m)
+	if err != nil {
+		return nil, err
+	}
 	switch m.Role {
 	case llm.RoleUser:
 		b = appendUser(b, m)
@@ -66,8 +69,8 @@ func appendMessage(b []byte, m llm.Message) ([]byte, error) {
 		return nil, err
 	}
 	b = append(b, '}')
-	if m.Role != llm.RoleUser && Brackets(b[start:]) > ManyBrackets && !json.Valid(b) {
-		return nil, errors.New("provider data or block is nested too deeply")
+	if m.Role != llm.RoleUser && nested(b[start:], MaxNesting-1) {
+		return nil, fmt.Errorf("%w: provider data or block is nested more than %d levels", ErrTooMuch, MaxNesting)
 	}
 	return b, nil
 }
@@ -228,8 +231,11 @@ func EncodeResult(r plug.Result) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode result: %w", err)
 	}
-	if Brackets(b) > ManyBrackets && !json.Valid(b) {
-		return "", errors.New("encode result: a block is nested too deeply")
+	switch {
+	case len(r.Parts) > MaxParts:
+		return "", fmt.Errorf("encode result: %w", tooMany(MaxParts, "parts of a result"))
+	case nested(b, MaxNesting):
+		return "", fmt.Errorf("encode result: %w: a block is nested more than %d levels", ErrTooMuch, MaxNesting)
 	}
 	return string(b), nil
 }
