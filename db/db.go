@@ -153,7 +153,7 @@ const shortLog = 512 << 10
 func (d *DB) Close() error {
 	var err error
 	log := size(d.path + "-wal")
-	leave := d.ends && !d.raised && log < shortLog && log <= size(d.path)
+	leave := d.ends && !d.raised && log < shortLog
 	if d.readers != nil && !leave {
 		err = d.readers.Close()
 	}
