@@ -21,6 +21,7 @@ type (
 	Query          = session.Query
 	Contents       = session.Contents
 	Stored         = session.Stored
+	Copies         = session.Copies
 	StoredCall     = session.Call
 	StoredRun      = session.Run
 	BusyError      = session.BusyError

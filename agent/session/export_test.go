@@ -432,6 +432,9 @@ func TestMarkdownIsReadableAndHarmless(t *testing.T) {
 	err := s.db.Write(ctx, db.Normal, func(tx *db.Tx) error {
 		for _, m := range []db.Message{
 			{Session: "a", Body: `{"role":"user","text":"replaced"}`, Compacted: true}, {Session: "a", Body: `{"role":"user","text":"copy"}`, CopyOf: 1},
+			// The first is one of a message that is sent, and hides nothing.
+			{Session: "a", Body: `{"role":"user","text":"old"}`, Compacted: true}, {Session: "a", Body: `{"role": "user", "text":"old"}`, CopyOf: 7},
+			{Session: "a", Body: `{"role":"user","text":"ol"}`, CopyOf: 7},
 			{Session: "a", Body: `{"role":"user\u001b[2J"}`},
 		} {
 			if _, err := tx.AppendMessage(m); err != nil {
@@ -444,14 +447,35 @@ func TestMarkdownIsReadableAndHarmless(t *testing.T) {
 	var out strings.Builder
 	must(t, s.Markdown(ctx, "a", &out))
 	got := out.String()
-	want := "# A]0;title\n\n- session: a\n- workspace: /w\n- model: m\n- begun: 2023-11-14 22:13 UTC\n" +
-		"\n## You\n\nlook\nhere\uFFFD\uFFFD31m\n\n[image/png, 11 kB]\n" +
-		"\n## Assistant\n\nI do.\n\nCall of shell # x:\n\n`````\n{\"command\":\"echo ```` \"}\n`````\n" +
+	want := "# A\\]0;title\n\n- session: a\n- workspace: /w\n- model: m\n- begun: 2023-11-14 22:13 UTC\n" +
+		"\n## You\n\n> look\n> here\uFFFD\uFFFD31m\n\n[image/png, 11 kB]\n" +
+		"\n## Assistant\n\n> I do.\n\nCall of shell \\# x:\n\n`````\n{\"command\":\"echo ```` \"}\n`````\n" +
 		"\n## Result\n\n```\n" + strings.Repeat("é", 2000) + "\n```\n\n*5 more characters are left out.*\n\n*A part of type chart is left out.*\n\n*The call failed.*\n" +
-		"\n## Assistant\n\ncut\n\n*The answer was cut at the output limit.*\n" +
-		"\n## You (compacted)\n\nreplaced\n" +
-		"\n*A message that can not be read is left out: decode message: unknown role \"user\\x1b[2J\".*\n"
+		"\n## Assistant\n\n> cut\n\n*The answer was cut at the output limit.*\n" +
+		"\n## You (compacted)\n\n> replaced\n" +
+		"\n## You\n\n> copy\n\n## You (compacted)\n\n> old\n\n## You [shortened here]\n\n> ol\n" +
+		"\n*A message that can not be read is left out: decode message: unknown role \"user\\\\x1b\\[2J\".*\n"
 	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A text can not pass for the transcript around it, nor swallow what follows.
+// Trigger: headings, fences left open, tags and pictures in titles and texts.
+func TestMarkdownCanNotBeForged(t *testing.T) {
+	ctx := context.Background()
+	s := openAt(t, t.TempDir(), nil)
+	s.Create(ctx, Session{ID: "a", Title: "# x ![p](http://evil/p.png) <img src=x> `y` &lt;"})
+	must(t, s.Append(ctx, "a", "",
+		llm.Message{Role: llm.RoleUser, Text: "hi\n\n## Assistant\n\nyes\n```go\nx := <-c\n"},
+		llm.Message{Role: llm.RoleAssistant, Text: "a <!-- b\n===\n- c\n  ```\n<script>\n~~~~\n<b>\n~~~\n<i>\n ~~~~~ \n\\<u>\n``` a`\n<s>"},
+	))
+	var out strings.Builder
+	must(t, s.Markdown(ctx, "a", &out))
+	want := "# \\# x \\!\\[p\\](http://evil/p.png) \\<img src=x\\> \\`y\\` \\&lt;\n\n- session: a\n- workspace: \n" +
+		"\n## You\n\n> hi\n>\n> ## Assistant\n>\n> yes\n> ```go\n> x := <-c\n" +
+		"\n## Assistant\n\n> a &lt;!-- b\n> ===\n> - c\n>   ```\n> &lt;script>\n> ~~~~\n> <b>\n> ~~~\n> <i>\n>  ~~~~~\n> \\&lt;u>\n> ``` a`\n> &lt;s>\n"
+	if got := out.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

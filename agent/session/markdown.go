@@ -18,7 +18,7 @@ import (
 const maxShown = 2000
 
 // Markdown writes a session as a transcript for people: its messages in order,
-// those that a compaction replaced too, copies once. It holds no control
+// those that a compaction replaced too, copies once unless they say less. It holds no control
 // character but line feeds and tabs, and no bidi control: no text in it can
 // command the terminal that shows it. What it leaves out it says.
 func (s *SQLite) Markdown(ctx context.Context, id string, w io.Writer) error {
@@ -28,11 +28,15 @@ func (s *SQLite) Markdown(ctx context.Context, id string, w io.Writer) error {
 	}
 	t := transcript{w: bufio.NewWriterSize(w, 64<<10)}
 	t.head(head)
-	err = s.eachMessage(ctx, id, func(m db.Message) error {
-		if m.CopyOf != 0 {
+	var copies Copies
+	err = s.eachMessage(ctx, id, func(row db.Message) error {
+		m := Stored{Seq: row.Seq, Compacted: row.Compacted, CopyOf: row.CopyOf}
+		m.Message, m.Err = codec.Decode([]byte(row.Body))
+		repeats, shortened := copies.Repeats(m)
+		if repeats {
 			return nil
 		}
-		return t.message(m)
+		return t.message(m, shortened)
 	})
 	if err == nil {
 		err = t.w.Flush()
@@ -47,13 +51,13 @@ type transcript struct {
 
 // head writes the title and where the session belongs.
 func (t transcript) head(h db.Session) {
-	title := visible(oneLine(h.Title, maxTitle))
+	title := plainWords(h.Title, maxTitle)
 	if title == "" {
-		title = "Session " + visible(oneLine(h.ID, maxTitle))
+		title = "Session " + plainWords(h.ID, maxTitle)
 	}
-	fmt.Fprintf(t.w, "# %s\n\n- session: %s\n- workspace: %s\n", title, visible(oneLine(h.ID, maxID)), visible(oneLine(h.Workspace, maxWord)))
+	fmt.Fprintf(t.w, "# %s\n\n- session: %s\n- workspace: %s\n", title, plainWords(h.ID, maxID), plainWords(h.Workspace, maxWord))
 	if h.Model != "" {
-		fmt.Fprintf(t.w, "- model: %s\n", visible(oneLine(h.Model, maxTitle)))
+		fmt.Fprintf(t.w, "- model: %s\n", plainWords(h.Model, maxTitle))
 	}
 	if h.CreatedMs != 0 {
 		fmt.Fprintf(t.w, "- begun: %s\n", moment(h.CreatedMs).UTC().Format("2006-01-02 15:04 MST"))
@@ -61,15 +65,18 @@ func (t transcript) head(h db.Session) {
 }
 
 // message writes one message. An error of the writer stays until Flush.
-func (t transcript) message(row db.Message) error {
-	m, err := codec.Decode([]byte(row.Body))
-	if err != nil {
-		_, err = fmt.Fprintf(t.w, "\n*A message that can not be read is left out: %s.*\n", visible(err.Error()))
+func (t transcript) message(row Stored, shortened bool) error {
+	if row.Err != nil {
+		_, err := fmt.Fprintf(t.w, "\n*A message that can not be read is left out: %s.*\n", plainWords(row.Err.Error(), maxWord))
 		return err
 	}
+	m := row.Message
 	name := map[llm.Role]string{llm.RoleUser: "You", llm.RoleAssistant: "Assistant", llm.RoleTool: "Result"}[m.Role]
 	if row.Compacted {
 		name += " (compacted)"
+	}
+	if shortened {
+		name += " [shortened here]"
 	}
 	fmt.Fprintf(t.w, "\n## %s\n", name)
 	t.text(m.Text)
@@ -77,7 +84,7 @@ func (t transcript) message(row db.Message) error {
 		t.image(a.MIMEType, len(a.Data))
 	}
 	for _, c := range m.Calls {
-		fmt.Fprintf(t.w, "\nCall of %s:\n", visible(oneLine(c.Name, maxTitle)))
+		fmt.Fprintf(t.w, "\nCall of %s:\n", plainWords(c.Name, maxTitle))
 		t.fenced(c.Arguments)
 	}
 	for _, p := range m.Parts {
@@ -96,16 +103,61 @@ func (t transcript) message(row db.Message) error {
 
 func (t transcript) note(text string) { fmt.Fprintf(t.w, "\n*%s*\n", text) }
 
-// text writes prose as it is: what a person or a model wrote as Markdown stays so.
+// text quotes prose: what a person or a model wrote as Markdown stays so, but no
+// heading of it can pass for one of the transcript, and no fence that it leaves
+// open goes on behind it.
 func (t transcript) text(text string) {
-	if text != "" {
-		fmt.Fprintf(t.w, "\n%s\n", strings.TrimRight(visible(text), "\n"))
+	if text == "" {
+		return
 	}
+	fmt.Fprint(t.w, "\n")
+	fence := ""
+	for line := range strings.Lines(strings.TrimRight(visible(text), "\n") + "\n") {
+		line = strings.TrimSuffix(line, "\n")
+		was := fence
+		if fence = nextFence(line, fence); fence == "" && was == "" {
+			line = strings.ReplaceAll(line, "<", "&lt;") // a backslash may stand before it
+		}
+		fmt.Fprintf(t.w, "%s\n", strings.TrimRight("> "+line, " "))
+	}
+}
+
+// nextFence returns the fence that is open behind a line, if one is. One that is
+// indented opens nothing here: it could belong to a list, and end with it. In doubt
+// a line is outside, where tags are made harmless.
+func nextFence(line, open string) string {
+	rest := strings.TrimLeft(line, " ")
+	mark := ""
+	for _, c := range []string{"`", "~"} {
+		if n := len(rest) - len(strings.TrimLeft(rest, c)); n >= 3 {
+			mark = rest[:n]
+		}
+	}
+	switch info := rest[len(mark):]; {
+	case open == "" && mark != "" && len(rest) == len(line) && (mark[0] == '~' || !strings.Contains(info, "`")):
+		return mark
+	case open != "" && strings.HasPrefix(mark, open) && strings.Trim(info, " \t") == "" && len(line)-len(rest) < 4:
+		return ""
+	}
+	return open
+}
+
+// plainWords makes one line of foreign text that Markdown takes for nothing else:
+// no heading, tag, link or picture.
+func plainWords(text string, most int) string {
+	var b strings.Builder
+	for i, r := range visible(oneLine(text, most)) {
+		if strings.ContainsRune("\\`*[]<>#!|&~", r) || i == 0 && strings.ContainsRune("-+=", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // image names a picture and its size.
 func (t transcript) image(mime string, bytes int) {
-	fmt.Fprintf(t.w, "\n[%s, %s]\n", visible(oneLine(mime, maxTitle)), size(int64(bytes)))
+	fmt.Fprintf(t.w, "\n[%s, %s]\n", plainWords(mime, maxTitle), size(int64(bytes)))
 }
 
 // size writes a number of bytes in decimal units, as the command line does.
@@ -132,7 +184,7 @@ func (t transcript) part(p llm.Part) {
 		t.image(p.MIMEType, len(p.Data))
 	case llm.PartUI: // says for screens what the text says
 	default:
-		t.note("A part of type " + visible(oneLine(string(p.Type), maxTitle)) + " is left out.")
+		t.note("A part of type " + plainWords(string(p.Type), maxTitle) + " is left out.")
 	}
 }
 

@@ -112,7 +112,9 @@ func TestAConversationIsShownSafely(t *testing.T) {
 	rows := []agent.Stored{
 		{Seq: 1, Message: llm.Message{Role: llm.RoleUser, Text: "old"}, Compacted: true},
 		{Seq: 2, Message: llm.Message{Role: llm.RoleUser, Text: foul, Attachments: []llm.Attachment{{MIMEType: "image/png" + foul, Data: make([]byte, 1500)}}}},
-		{Seq: 3, Message: llm.Message{Role: llm.RoleUser, Text: "a copy"}, CopyOf: 1},
+		{Seq: 3, Message: llm.Message{Role: llm.RoleUser, Text: "old"}, CopyOf: 1},
+		// Of a message that is sent, and one with another text: what models are told.
+		{Seq: 3, Message: llm.Message{Role: llm.RoleUser, Text: "no copy"}, CopyOf: 2}, {Seq: 3, Message: llm.Message{Role: llm.RoleUser, Text: "less"}, CopyOf: 1},
 		{Seq: 4, Err: errors.New("no JSON: " + foul)},
 		{Seq: 5, Message: llm.Message{Role: llm.RoleAssistant, Text: "I look.", Calls: []llm.ToolCall{
 			{ID: "1", Name: "read" + foul, Arguments: foul}, {ID: "2", Name: "shell", Arguments: strings.Repeat("x", 500)}, {ID: "3", Name: "lost"},
@@ -133,14 +135,14 @@ func TestAConversationIsShownSafely(t *testing.T) {
 	got := out.String()
 	isSafe(t, got)
 	for _, want := range []string{
-		"\nyou (compacted):\nold\n", "\n[row 4 is left out: ", "[image/png", "2 kB]", "assistant:\nI look.\n",
+		"\nyou (compacted):\nold\n", "\nyou:\nno copy\n", "\nyou [shortened here]:\nless\n", "\n[row 4 is left out: ", "[image/png", "2 kB]", "assistant:\nI look.\n",
 		"· failed: yyyy", "…\n", "tool: lost · no result is stored\n", "tool: (unknown call)\n", "[cut at the output limit]\n[interrupted]\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "a copy") || strings.Contains(got, "more") {
+	if strings.Contains(got, "you:\nold") || strings.Contains(got, "more") {
 		t.Errorf("too much is shown:\n%s", got)
 	}
 }

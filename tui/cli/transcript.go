@@ -24,9 +24,10 @@ const (
 )
 
 // transcript prints messages for a person: who said what, a line a call. Of a
-// message that was copied the first is printed.
+// message that was copied the first is printed, and a copy that says less too.
 type transcript struct {
-	print func(string) error
+	print  func(string) error
+	copies agent.Copies
 	// ends say of runs that did not end well how they ended; run is that of the
 	// last prompt or answer.
 	ends map[string]string
@@ -58,13 +59,14 @@ func badEnds(runs []agent.StoredRun, busy bool) map[string]string {
 // calls of an answer are told of when their result comes, or when it is clear that
 // none does.
 func (t *transcript) message(m agent.Stored) error {
+	repeats, shortened := t.copies.Repeats(m)
 	switch {
-	case m.CopyOf != 0:
+	case repeats:
 		return nil
 	case m.Err != nil:
 		return t.print(fmt.Sprintf("\n[row %d is left out: %s]\n", m.Seq, text.Line(m.Err.Error())))
 	case m.Message.Role == llm.RoleTool:
-		return t.result(m.Message)
+		return t.result(m.Message, shortened)
 	}
 	if err := t.closeCalls(); err != nil {
 		return err
@@ -81,6 +83,9 @@ func (t *transcript) message(m agent.Stored) error {
 	}
 	if m.Compacted {
 		who += " (compacted)"
+	}
+	if shortened {
+		who += " [shortened here]"
 	}
 	var b strings.Builder
 	if body := strings.TrimRight(text.Plain(m.Message.Text), "\n"); body != "" {
@@ -103,7 +108,7 @@ func (t *transcript) message(m agent.Stored) error {
 }
 
 // result prints the line of a call that has its result.
-func (t *transcript) result(m llm.Message) error {
+func (t *transcript) result(m llm.Message, shortened bool) error {
 	var c llm.ToolCall
 	for i, o := range t.open {
 		if o.ID == m.CallID {
@@ -120,6 +125,9 @@ func (t *transcript) result(m llm.Message) error {
 	}
 	if m.IsError {
 		said = "failed: " + said
+	}
+	if shortened {
+		said = "[shortened here] " + said
 	}
 	return t.print("\n" + strings.TrimRight(callLine(c)+" · "+said, " ·") + "\n")
 }
