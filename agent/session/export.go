@@ -36,6 +36,8 @@ const (
 	blobPiece = 1 << 20
 	// manyRuns is more than a session has; the database gives no more at once.
 	manyRuns = 10_000
+	// callsAtOnce is how many calls with their results are in memory at a time.
+	callsAtOnce = 128
 )
 
 // Export writes a session as lines of JSON, each ended by one line feed: the
@@ -62,7 +64,8 @@ func (s *SQLite) Export(ctx context.Context, id string, w io.Writer) error {
 	return mapped("export session "+id, x.w.Flush())
 }
 
-// exporter holds one line and the numbers of the messages in memory, no more.
+// exporter holds in memory one line, one page of rows, the runs, the numbers of the
+// messages, and one blob of at most 64 MiB: no more, however long the session is.
 type exporter struct {
 	s  *SQLite
 	id string
@@ -225,25 +228,34 @@ func (x *exporter) messages(ctx context.Context) error {
 
 // calls writes the journal in the order in which it was written.
 func (x *exporter) calls(ctx context.Context) error {
-	calls, err := x.s.db.AllCalls(ctx, x.id)
-	if err != nil {
-		return err
-	}
-	for _, c := range calls {
-		x.open(lineCall)
-		x.text("id", c.ID)
-		x.text("status", c.Status)
-		x.text("runId", c.RunID)
-		x.text("name", c.Name)
-		x.text("effect", c.Effect)
-		x.number("startedAt", c.StartedMs)
-		x.number("endedAt", c.EndedMs)
-		x.json("result", c.Result)
-		if err := x.close(); err != nil {
+	for after := int64(0); ; {
+		calls, err := x.s.db.CallsPage(ctx, x.id, after, callsAtOnce)
+		if err != nil {
 			return err
 		}
+		for _, c := range calls {
+			after = c.Row
+			if err := x.call(c.Call); err != nil {
+				return err
+			}
+		}
+		if len(calls) < callsAtOnce {
+			return nil
+		}
 	}
-	return nil
+}
+
+func (x *exporter) call(c db.Call) error {
+	x.open(lineCall)
+	x.text("id", c.ID)
+	x.text("status", c.Status)
+	x.text("runId", c.RunID)
+	x.text("name", c.Name)
+	x.text("effect", c.Effect)
+	x.number("startedAt", c.StartedMs)
+	x.number("endedAt", c.EndedMs)
+	x.json("result", c.Result)
+	return x.close()
 }
 
 // events leaves the numbers of the store out: another store gives its own.
