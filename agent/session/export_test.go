@@ -234,6 +234,8 @@ func TestImportRefusesWhatItDoesNotKnow(t *testing.T) {
 		{"order", head + `{"type":"event","event":"x"}` + "\n" + `{"type":"run","id":"r","status":"failed"}`, "line 3: a line of type \"run\" stands too late"},
 		{"status of a run", head + `{"type":"run","id":"r","status":"done"}`, "line 2: unknown status"},
 		{"same run twice", head + strings.Repeat(`{"type":"run","id":"r","status":"failed"}`+"\n", 2), "line 3: run r"},
+		{"same call twice", head + strings.Repeat(`{"type":"call","id":"c","status":"completed","result":{}}`+"\n", 2), "line 3: call \"c\" is there twice"},
+		{"pending call twice", head + strings.Repeat(`{"type":"call","id":"c","status":"pending"}`+"\n", 2), "line 3: call \"c\" is there twice"},
 		{"status of a call", head + `{"type":"call","id":"c","status":"x"}`, "line 2: unknown status"},
 		{"pending with a result", head + `{"type":"call","id":"c","status":"pending","result":{}}`, "line 2: a pending call"},
 		{"no UTF-8", head + "{\"type\":\"event\",\"event\":\"\xff\"}", "line 2: the text is no valid UTF-8"},

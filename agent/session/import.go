@@ -26,6 +26,11 @@ const (
 	// the ids, in characters.
 	maxWord = 1 << 20
 	maxID   = 200
+	// maxRows and maxWaiting bound what one transaction stores, in rows and in
+	// bytes of them: all who write wait for it, and give up after a minute. A
+	// slow disk takes some twenty seconds.
+	maxRows    = 400_000
+	maxWaiting = 1 << 30
 	// maxArguments bounds the arguments of a call, in bytes.
 	maxArguments = 8 << 20
 )
@@ -72,13 +77,20 @@ func (s *SQLite) Import(ctx context.Context, r io.Reader) (Imported, error) {
 // importFrom checks the whole export before it writes a row.
 func (s *SQLite) importFrom(ctx context.Context, c *checker, r io.Reader) error {
 	// The lines wait in a file, so that the database is not held while a slow
-	// sender writes them, and so that the transaction can begin again.
-	wait, err := os.CreateTemp("", "alisio-import-*")
+	// sender writes them, and so that the transaction can begin again. It lies
+	// beside the database, where nobody else looks, and has no name where the
+	// system allows that, so that not even a kill leaves it behind.
+	wait, err := os.CreateTemp(s.db.Home(), "import-*.tmp")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(wait.Name())
 	defer wait.Close()
+	if os.Remove(wait.Name()) != nil {
+		defer func() {
+			wait.Close()
+			os.Remove(wait.Name())
+		}()
+	}
 	out := bufio.NewWriterSize(wait, 64<<10)
 	if err := c.all(ctx, r, out); err != nil {
 		return err
@@ -105,6 +117,7 @@ type checker struct {
 	events   int64
 	lines    int64
 	ended    bool
+	waiting  int64 // bytes of rows
 	// blob is the one of which pieces are still to come.
 	blob   blobFields
 	bytes  []byte
@@ -136,6 +149,9 @@ func (c *checker) all(ctx context.Context, r io.Reader, out io.Writer) error {
 		if err := c.check(ctx, l); err != nil || l.Type == lineBlob || l.Type == lineEnd {
 			return err
 		}
+		if c.waiting += int64(len(raw)); c.waiting > maxWaiting {
+			return fmt.Errorf("the rows of an import have at most %d GiB", maxWaiting>>30)
+		}
 		_, err = out.Write(raw)
 		return err
 	})
@@ -163,6 +179,9 @@ func (c *checker) check(ctx context.Context, l line) error {
 	c.order = place
 	if l.Type != lineEnd {
 		c.lines++
+	}
+	if l.Type != lineBlob && c.lines > maxRows {
+		return fmt.Errorf("an import has at most %d rows: other processes wait while it is stored", maxRows)
 	}
 	for _, word := range []string{l.Workspace, l.Provider, l.Model, l.Title, l.Parent, l.Agent, l.Status, l.Usage, l.Options,
 		l.RunID, l.CorrelationID, l.RequestID, l.Error, l.Name, l.Effect, l.Event, l.MIME} {

@@ -39,7 +39,7 @@ func (c *checker) write(ctx context.Context, tx *db.Tx, r io.Reader) error {
 			seqs = append(seqs, seq)
 			return err
 		case lineCall:
-			return c.writeCall(tx, l)
+			return c.writeCall(ctx, tx, l)
 		}
 		_, err := tx.AddEvent(db.Event{
 			Session: c.head.ID, RunID: l.RunID, Type: l.Event, Body: either(l.Body, l.BodyBase64),
@@ -74,7 +74,13 @@ func (c *checker) writeRun(tx *db.Tx, l line) error {
 }
 
 // writeCall keeps a pending call pending: the session is uncertain here, too.
-func (c *checker) writeCall(tx *db.Tx, l line) error {
+func (c *checker) writeCall(ctx context.Context, tx *db.Tx, l line) error {
+	switch twice, err := tx.Calls(ctx, c.head.ID, []string{l.ID}); {
+	case err != nil:
+		return err
+	case len(twice) > 0:
+		return fmt.Errorf("call %.80q is there twice", l.ID)
+	}
 	row := db.Call{
 		Session: c.head.ID, ID: l.ID, Status: l.Status, Result: either(l.Result, l.ResultBase64), RunID: l.RunID, Name: l.Name,
 		Effect: l.Effect, StartedMs: l.StartedAt, EndedMs: l.EndedAt,

@@ -3,6 +3,9 @@ package session
 import (
 	"context"
 	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -125,4 +128,51 @@ func TestAnImportIsNotFromTheFuture(t *testing.T) {
 	if now := time.Now(); err != nil || head.Updated.After(now) || head.Created.After(now) {
 		t.Errorf("got %+v, %v", head, err)
 	}
+}
+
+// What waits to be stored lies beside the database, not where others look, and
+// nothing of it stays. Trigger: an import that fails half-way, seen from inside it.
+func TestAnImportWaitsBesideTheDatabase(t *testing.T) {
+	home := t.TempDir()
+	s := openAt(t, home, nil)
+	t.Setenv("TMPDIR", filepath.Join(home, "none"))
+	pieces := []string{evilHead(""), strings.Repeat(`{"type":"event","event":"`+strings.Repeat("x", 1000)+"\"}\n", 200), "broken\n"}
+	r, w := io.Pipe()
+	go func() {
+		for _, p := range pieces {
+			io.WriteString(w, p)
+		}
+		w.Close()
+	}()
+	if _, err := s.Import(context.Background(), r); err == nil || !strings.Contains(err.Error(), "line 202: ") {
+		t.Errorf("got %v", err)
+	}
+	must(t, filepath.WalkDir(home, func(path string, e fs.DirEntry, err error) error {
+		if strings.Contains(e.Name(), "import") {
+			t.Errorf("left behind: %s", path)
+		}
+		return err
+	}))
+}
+
+func TestAnImportIsOfBoundedRows(t *testing.T) {
+	s := openAt(t, t.TempDir(), nil)
+	_, err := s.Import(context.Background(), io.MultiReader(strings.NewReader(evilHead("")), &repeated{line: "{\"type\":\"event\",\"event\":\"x\"}\n"}))
+	if want := "line 400001: an import has at most 400000 rows"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
+// repeated is a reader of one line again and again.
+type repeated struct {
+	line, rest string
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	if r.rest == "" {
+		r.rest = strings.Repeat(r.line, 1000)
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
 }
