@@ -214,9 +214,9 @@ func (d *dying) Append(ctx context.Context, id, runID string, messages ...llm.Me
 	return d.Store.Append(ctx, id, runID, messages...)
 }
 
-func (d *dying) AddEvent(ctx context.Context, e plug.Event) (int64, error) {
+func (d *dying) AddEvent(ctx context.Context, e plug.Event, messages ...llm.Message) (int64, error) {
 	defer d.around("AddEvent " + string(e.Data.EventType()))()
-	return d.Store.AddEvent(ctx, e)
+	return d.Store.AddEvent(ctx, e, messages...)
 }
 
 func (d *dying) BeginCall(ctx context.Context, c session.Call) error {
@@ -224,9 +224,9 @@ func (d *dying) BeginCall(ctx context.Context, c session.Call) error {
 	return d.Store.BeginCall(ctx, c)
 }
 
-func (d *dying) EndCall(ctx context.Context, c session.Call, e plug.Event) (int64, error) {
+func (d *dying) EndCall(ctx context.Context, c session.Call, e plug.Event, messages ...llm.Message) (int64, error) {
 	defer d.around("EndCall " + c.ID)()
-	return d.Store.EndCall(ctx, c, e)
+	return d.Store.EndCall(ctx, c, e, messages...)
 }
 
 func (d *dying) BeginRun(ctx context.Context, b session.Begin) (session.Run, error) {

@@ -76,7 +76,7 @@ func countSteps(t *testing.T) int64 {
 func recoverable(t *testing.T) []int64 {
 	t.Helper()
 	want := []string{
-		"after Append assistant", "after BeginCall c2", "before EndCall c3", "after EndCall c8", "before EndRun",
+		"after AddEvent turn_completed", "after BeginCall c2", "before EndCall c3", "after EndCall c8", "before EndRun",
 	}
 	s := &scene{t: t, dir: faultDirs(t)}
 	s.kill(fault{})

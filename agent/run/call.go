@@ -199,6 +199,13 @@ func (l *loop) decide(w *work) {
 
 // end executes a call that stands and reports its end, exactly once.
 func (l *loop) end(w *work) done {
+	d := l.perform(w)
+	l.journalEnd(w, &d.result) // a failure ends the run
+	return d
+}
+
+// perform executes a call that stands, and gives back what was approved for it.
+func (l *loop) perform(w *work) done {
 	defer func() {
 		for _, release := range slices.Backward(w.release) {
 			release()
@@ -213,19 +220,18 @@ func (l *loop) end(w *work) done {
 		note := llm.Part{Type: llm.PartText, Text: "[" + strings.Join(w.notes, "; ") + "]"}
 		r.Parts = append(r.Parts[:len(r.Parts):len(r.Parts)], note)
 	}
-	d := l.bound(done{result: l.redact(r), denied: w.denied}, resultChars(l.o.Model.ContextWindow))
-	l.journalEnd(w, &d.result)
-	return d
+	return l.bound(done{result: l.redact(r), denied: w.denied}, resultChars(l.o.Model.ContextWindow))
 }
 
-// journalEnd stores a call's result and tells of it.
-func (l *loop) journalEnd(w *work, r *plug.Result) {
+// journalEnd stores a call's result, with the message that answers the call if it
+// is known, and tells of it.
+func (l *loop) journalEnd(w *work, r *plug.Result, answer ...llm.Message) error {
 	c := l.journal(w)
 	c.Done, c.Result, c.Ended = true, *r, time.Now()
-	l.emitBy(plug.ToolCompleted{
+	return l.emitBy(plug.ToolCompleted{
 		ID: w.ID, Name: clip(w.Name, 80), IsError: r.IsError, DurationMs: time.Since(w.started).Milliseconds(),
 		Preview: clip(r.PlainText(), previewChars), Summary: r.Summary, Result: r,
-	}, func(ctx context.Context, e plug.Event) (int64, error) { return l.o.Store.EndCall(ctx, c, e) }) // a failure ends the run
+	}, func(ctx context.Context, e plug.Event) (int64, error) { return l.o.Store.EndCall(ctx, c, e, answer...) })
 }
 
 // journal is the journal's row of a call. Its effect is what the plan does, not

@@ -24,6 +24,9 @@ const (
 //
 //	read read read | write | read read     "|" is a barrier
 func (l *loop) calls(calls []llm.ToolCall) error {
+	if len(calls) == 1 {
+		return l.call(calls[0])
+	}
 	results := make([]done, len(calls))
 	run := min(len(calls), maxCalls)
 	for i := 0; i < run; {
@@ -36,7 +39,24 @@ func (l *loop) calls(calls []llm.ToolCall) error {
 		l.started(w, l.declared(c.Name))
 		results[run+i] = l.end(w.refuse("not run: only the first %d calls of one answer are", maxCalls))
 	}
-	return l.settleResults(calls, results)
+	messages, ends := l.settle(calls, results)
+	if err := l.append(messages...); err != nil {
+		return err
+	}
+	return l.verdict(ends)
+}
+
+// call runs the only call of an answer: its result and the message that answers
+// it are stored at once.
+func (l *loop) call(c llm.ToolCall) error {
+	w := l.begin(c)
+	d := l.perform(w)
+	messages, ends := l.settle([]llm.ToolCall{c}, []done{d})
+	if err := l.journalEnd(w, &d.result, messages...); err != nil {
+		return err
+	}
+	l.messages = append(l.messages, messages...)
+	return l.verdict(ends)
 }
 
 // batch returns how many calls from the front run together.
@@ -59,10 +79,6 @@ func (l *loop) runBatch(calls []llm.ToolCall, results []done) {
 	var wg sync.WaitGroup
 	for i, c := range calls {
 		w := l.begin(c)
-		if len(calls) == 1 {
-			results[i] = l.end(w)
-			break
-		}
 		wg.Go(func() { results[i] = l.end(w) })
 	}
 	wg.Wait()
@@ -78,11 +94,11 @@ type done struct {
 	whole string
 }
 
-// settleResults bounds, counts and stores the results of one answer.
-func (l *loop) settleResults(calls []llm.ToolCall, results []done) error {
+// settle bounds and counts the results of one answer and makes the messages that
+// answer its calls; ends: the model goes in circles.
+func (l *loop) settle(calls []llm.ToolCall, results []done) (messages []llm.Message, ends bool) {
 	left := batchChars(l.o.Model.ContextWindow)
-	messages := make([]llm.Message, 0, len(calls))
-	denied, ends := 0, false
+	denied := 0
 	for i, c := range calls {
 		r := l.bound(results[i], min(left, resultChars(l.o.Model.ContextWindow))).result
 		text := r.PlainText()
@@ -102,9 +118,11 @@ func (l *loop) settleResults(calls []llm.ToolCall, results []done) error {
 	}
 	l.denied += denied
 	l.allDenied = denied == len(calls)
-	if err := l.append(messages...); err != nil {
-		return err
-	}
+	return messages, ends
+}
+
+// verdict says whether the run goes on behind an answer's calls.
+func (l *loop) verdict(ends bool) error {
 	switch {
 	case l.ctx.Err() != nil:
 		return context.Cause(l.ctx)

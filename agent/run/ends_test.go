@@ -199,11 +199,11 @@ type failing struct {
 	left int
 }
 
-func (f *failing) AddEvent(ctx context.Context, e plug.Event) (int64, error) {
+func (f *failing) AddEvent(ctx context.Context, e plug.Event, messages ...llm.Message) (int64, error) {
 	if f.left--; f.left < 0 {
 		return 0, errors.New("disk is full")
 	}
-	return f.Memory.AddEvent(ctx, e)
+	return f.Memory.AddEvent(ctx, e, messages...)
 }
 
 func TestABrokenStoreEndsTheRunBeforeTheNextEffect(t *testing.T) {

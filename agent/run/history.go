@@ -124,7 +124,7 @@ func (l *loop) said() (llm.Message, bool) {
 func (l *loop) conclude(out Outcome, last plug.Payload) error {
 	j, ok := l.o.Store.(session.RunJournal)
 	if !ok {
-		return l.emitBy(last, l.o.Store.AddEvent)
+		return l.emitBy(last, l.addEvent)
 	}
 	end := session.RunEnd{ID: l.in.RunID, Status: out.Status, Usage: out.Usage}
 	if out.Err != nil {

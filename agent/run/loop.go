@@ -101,7 +101,11 @@ func (l *loop) append(messages ...llm.Message) error {
 
 // emit stores an event, unless it is ephemeral, and then shows it. It may be
 // called from the goroutines of parallel calls.
-func (l *loop) emit(p plug.Payload) { l.emitBy(p, l.o.Store.AddEvent) } // a failure ends the run
+func (l *loop) emit(p plug.Payload) { l.emitBy(p, l.addEvent) } // a failure ends the run
+
+func (l *loop) addEvent(ctx context.Context, e plug.Event) (int64, error) {
+	return l.o.Store.AddEvent(ctx, e)
+}
 
 // emitBy is emit for an event that is stored together with something else. An
 // event that can not be stored is shown to nobody, and ends the run.

@@ -28,10 +28,9 @@ func (l *loop) request() (llm.Message, error) {
 	if err := l.claim(&m); err != nil {
 		return llm.Message{}, err
 	}
-	if err := l.append(m); err != nil {
+	if err := l.completed(&a, m); err != nil {
 		return llm.Message{}, err
 	}
-	l.completed(&a, m)
 	if cut > 0 && len(m.Calls) == 0 {
 		return llm.Message{}, cutError(l.maxOutput)
 	}
@@ -112,8 +111,9 @@ func (l *loop) broke(a *answer, err error) error {
 	return err
 }
 
-// completed counts an answer and reports it.
-func (l *loop) completed(a *answer, m llm.Message) {
+// completed counts an answer, stores it together with the event that reports it,
+// and takes it into the transcript.
+func (l *loop) completed(a *answer, m llm.Message) error {
 	done := plug.TurnCompleted{
 		Turn: l.turn, Calls: len(m.Calls), Model: l.o.Model.ID,
 		DurationMs: time.Since(a.sent).Milliseconds(),
@@ -132,7 +132,11 @@ func (l *loop) completed(a *answer, m llm.Message) {
 	l.usage = l.usage.Add(*u)
 	l.tokens += u.Input + u.Output
 	done.Tokens = l.tokens
-	l.emit(done)
+	err := l.emitBy(done, func(ctx context.Context, e plug.Event) (int64, error) { return l.o.Store.AddEvent(ctx, e, m) })
+	if err == nil {
+		l.messages = append(l.messages, m)
+	}
+	return err
 }
 
 // estimate stands in for usage that the server did not report: four characters
@@ -142,7 +146,7 @@ func (l *loop) estimate(answer llm.Message) *llm.Usage {
 	for _, t := range l.offered {
 		in += len(t.Name) + len(t.Description) + len(t.Schema)
 	}
-	for _, m := range l.messages[:len(l.messages)-1] {
+	for _, m := range l.messages {
 		in += size(m)
 	}
 	return &llm.Usage{Input: in / charsPerToken, Output: size(answer) / charsPerToken}

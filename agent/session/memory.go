@@ -78,10 +78,15 @@ func (m *Memory) Messages(_ context.Context, id string) ([]llm.Message, error) {
 }
 
 // AddEvent implements Store.
-func (m *Memory) AddEvent(_ context.Context, e plug.Event) (int64, error) {
+func (m *Memory) AddEvent(_ context.Context, e plug.Event, messages ...llm.Message) (int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.addEvent(e)
+	n, err := m.addEvent(e)
+	if err == nil {
+		s := m.sessions[e.SessionID]
+		s.messages = append(s.messages, messages...)
+	}
+	return n, err
 }
 
 func (m *Memory) addEvent(e plug.Event) (int64, error) {
@@ -127,7 +132,7 @@ func (m *Memory) BeginCall(_ context.Context, c Call) error {
 }
 
 // EndCall implements Store.
-func (m *Memory) EndCall(_ context.Context, c Call, e plug.Event) (int64, error) {
+func (m *Memory) EndCall(_ context.Context, c Call, e plug.Event, messages ...llm.Message) (int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, err := m.find(c.Session)
@@ -139,6 +144,7 @@ func (m *Memory) EndCall(_ context.Context, c Call, e plug.Event) (int64, error)
 	}
 	c.Done = true
 	s.calls[c.ID] = c
+	s.messages = append(s.messages, messages...)
 	if e.Data == nil {
 		return 0, nil
 	}

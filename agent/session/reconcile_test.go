@@ -363,11 +363,11 @@ type failing struct {
 	left int
 }
 
-func (f *failing) EndCall(ctx context.Context, c Call, e plug.Event) (int64, error) {
+func (f *failing) EndCall(ctx context.Context, c Call, e plug.Event, messages ...llm.Message) (int64, error) {
 	if f.left--; f.left == 0 {
 		return 0, errBroken
 	}
-	return f.Memory.EndCall(ctx, c, e)
+	return f.Memory.EndCall(ctx, c, e, messages...)
 }
 
 func (f *failing) Append(ctx context.Context, id, run string, messages ...llm.Message) error {

@@ -109,10 +109,10 @@ type Conversations interface {
 	// is not in it, nor is what can not be read. The caller owns the slice, not
 	// what its elements point to.
 	Messages(ctx context.Context, id string) ([]llm.Message, error)
-	// AddEvent stores a run event and returns its number, which is unique in
-	// the store and grows; the event's own ID is ignored. The event's session
-	// must exist.
-	AddEvent(ctx context.Context, e plug.Event) (int64, error)
+	// AddEvent stores a run event, together with the messages that it tells of,
+	// and returns its number, which is unique in the store and grows; the event's
+	// own ID is ignored. The event's session must exist.
+	AddEvent(ctx context.Context, e plug.Event, messages ...llm.Message) (int64, error)
 	// Events returns a session's stored events in order, with their numbers. A
 	// type or a form that this program does not know comes as plug.Unknown.
 	Events(ctx context.Context, id string) ([]plug.Event, error)
@@ -126,10 +126,11 @@ type Journal interface {
 	// beyond this program, whatever happens to the machine. An id that the
 	// journal of the session holds already is an error.
 	BeginCall(ctx context.Context, c Call) error
-	// EndCall stores a call's result and the event that tells of it, together,
-	// and returns the event's number. The call need not have been begun. An
+	// EndCall stores a call's result, the event that tells of it and the message
+	// that answers it, if it is known already, together, and returns the event's
+	// number. The call need not have been begun. An
 	// event without data is not stored.
-	EndCall(ctx context.Context, c Call, e plug.Event) (int64, error)
+	EndCall(ctx context.Context, c Call, e plug.Event, messages ...llm.Message) (int64, error)
 	// Calls returns the journal's rows of the ids that it holds, in any order.
 	Calls(ctx context.Context, id string, callIDs ...string) ([]Call, error)
 	// Pending returns the session's calls of which no end is known, in the order

@@ -58,6 +58,24 @@ func suite(t *testing.T, open func(t *testing.T) Store) {
 			t.Errorf("got %+v %v", got, err)
 		}
 	})
+	t.Run("messages come with what tells of them", func(t *testing.T) {
+		s := open(t)
+		s.Create(ctx, Session{ID: "a"})
+		if n, err := s.AddEvent(ctx, plug.Event{SessionID: "a", Data: plug.TurnCompleted{}}, user("1"), user("2")); err != nil || n == 0 {
+			t.Fatalf("event %d, %v", n, err)
+		}
+		done := Call{Session: "a", ID: "c", Result: plug.Text("r")}
+		if _, err := s.EndCall(ctx, done, plug.Event{SessionID: "a", Data: plug.ToolCompleted{ID: "c"}}, ResultMessage("c", done.Result)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Messages(ctx, "a")
+		if err != nil || len(got) != 3 || got[0].Text != "1" || got[2].CallID != "c" {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		if _, err := s.AddEvent(ctx, plug.Event{SessionID: "none", Data: plug.TurnCompleted{}}, user("3")); !errors.Is(err, ErrNotFound) {
+			t.Errorf("an unknown session: %v", err)
+		}
+	})
 	t.Run("event numbers grow over sessions", func(t *testing.T) {
 		s := open(t)
 		var wg sync.WaitGroup

@@ -7,16 +7,24 @@ import (
 
 	"alisio/agent/session/codec"
 	"alisio/db"
+	"alisio/llm"
 	"alisio/plug"
 )
 
 // AddEvent implements Store.
-func (s *SQLite) AddEvent(ctx context.Context, e plug.Event) (number int64, err error) {
+func (s *SQLite) AddEvent(ctx context.Context, e plug.Event, messages ...llm.Message) (number int64, err error) {
+	act := "add event to session " + e.SessionID
+	rows, err := encodeRows(e.SessionID, e.RunID, messages)
+	if err != nil {
+		return 0, mapped(act, err)
+	}
 	err = s.db.Write(ctx, db.Normal, func(tx *db.Tx) (err error) {
-		number, err = s.addEvent(tx, e)
-		return err
+		if number, err = s.addEvent(tx, e); err != nil {
+			return err
+		}
+		return appendRows(ctx, tx, rows)
 	})
-	return number, mapped("add event to session "+e.SessionID, err)
+	return number, mapped(act, err)
 }
 
 // Events implements Store.
@@ -135,8 +143,12 @@ func syncOf(e plug.Effect) db.Sync {
 
 // EndCall implements Store. If it is lost with the machine, the call is uncertain
 // at the next use: it is not repeated.
-func (s *SQLite) EndCall(ctx context.Context, c Call, e plug.Event) (number int64, err error) {
+func (s *SQLite) EndCall(ctx context.Context, c Call, e plug.Event, messages ...llm.Message) (number int64, err error) {
 	result, err := codec.EncodeResult(c.Result)
+	if err != nil {
+		return 0, fmt.Errorf("end call %s: %w", c.ID, err)
+	}
+	rows, err := encodeRows(c.Session, c.RunID, messages)
 	if err != nil {
 		return 0, fmt.Errorf("end call %s: %w", c.ID, err)
 	}
@@ -148,7 +160,10 @@ func (s *SQLite) EndCall(ctx context.Context, c Call, e plug.Event) (number int6
 		if err == nil && e.Data != nil {
 			number, err = s.addEvent(tx, e)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return appendRows(ctx, tx, rows)
 	})
 	return number, mapped("end call "+c.ID, err)
 }
