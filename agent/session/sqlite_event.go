@@ -174,9 +174,6 @@ func (s *SQLite) Calls(ctx context.Context, id string, callIDs ...string) ([]Cal
 	if err != nil {
 		return nil, mapped("read session "+id, err)
 	}
-	if len(rows) == 0 {
-		return nil, s.there(ctx, id)
-	}
 	calls := make([]Call, len(rows))
 	for i, r := range rows {
 		calls[i] = fromCall(r)
