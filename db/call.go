@@ -71,12 +71,6 @@ func (r reads) Calls(ctx context.Context, session string, ids []string) ([]Call,
 	return out, nil
 }
 
-// AllCalls returns a session's journal, in the order in which it was written.
-func (r reads) AllCalls(ctx context.Context, session string) ([]Call, error) {
-	return list(ctx, r.src, cold, `SELECT session, call_id, status, result, run_id, name, effect, started_at, ended_at
-		FROM tool_calls WHERE session = ? ORDER BY rowid`, scanCall, session)
-}
-
 // PendingCalls returns the calls of a session of which no end is known.
 func (r reads) PendingCalls(ctx context.Context, session string) ([]Call, error) {
 	return list(ctx, r.src, hot, `SELECT session, call_id, status, result, run_id, name, effect, started_at, ended_at

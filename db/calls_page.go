@@ -1,29 +1,17 @@
 package db
 
-import (
-	"context"
-	"database/sql"
-)
+import "context"
 
-// CallRow is a row of the journal with its number, which grows as it is written.
-type CallRow struct {
-	Call
-	Row int64
-}
-
-// CallsPage returns up to limit calls of a session's journal behind the number
-// after, in the order in which they were written. The limit is at least 1 and at
-// most 10,000. Which rows these are an index tells: results are read of no other.
-func (r reads) CallsPage(ctx context.Context, session string, after int64, limit int) ([]CallRow, error) {
-	return list(ctx, r.src, cold, `SELECT session, call_id, status, result, run_id, name, effect, started_at, ended_at, rowid
-		FROM tool_calls WHERE rowid IN (SELECT rowid FROM tool_calls WHERE session = ? AND rowid > ? ORDER BY rowid LIMIT ?)
-		ORDER BY rowid`, scanCallRow, session, after, page(limit))
-}
-
-func scanCallRow(rows *sql.Rows) (CallRow, error) {
-	var session, id, status, result, run, name, effect text
-	var started, ended, row number
-	err := rows.Scan(&session, &id, &status, &result, &run, &name, &effect, &started, &ended, &row)
-	return CallRow{Row: int64(row), Call: Call{Session: string(session), ID: string(id), Status: string(status), Result: string(result),
-		RunID: string(run), Name: string(name), Effect: string(effect), StartedMs: int64(started), EndedMs: int64(ended)}}, err
+// CallsPage returns up to limit calls of a session's journal behind the row after,
+// in the order in which they were written, and the last one's row; none at the
+// end. The limit is at least 1 and at most 10,000.
+func (r reads) CallsPage(ctx context.Context, session string, after int64, limit int) (calls []Call, last int64, err error) {
+	last, err = one(ctx, r.src, cold, `SELECT max(rowid) FROM (SELECT rowid FROM tool_calls
+		WHERE session = ? AND rowid > ? ORDER BY rowid LIMIT ?)`, scanNumber, session, after, page(limit))
+	if err != nil {
+		return nil, 0, err
+	}
+	calls, err = list(ctx, r.src, cold, `SELECT session, call_id, status, result, run_id, name, effect, started_at, ended_at
+		FROM tool_calls WHERE session = ? AND rowid > ? AND rowid <= ? ORDER BY rowid`, scanCall, session, after, last)
+	return calls, last, err
 }

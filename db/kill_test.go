@@ -56,7 +56,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 		if len(calls) != len(told) {
 			t.Errorf("%d of %d calls are there", len(calls), len(told))
 		}
-		all := must(d.AllCalls(t.Context(), fmt.Sprint(c.Process.Pid)))(t)
+		all := allCalls(t, d, fmt.Sprint(c.Process.Pid))
 		if n := must(d.CountMessages(t.Context(), fmt.Sprint(c.Process.Pid)))(t); n != len(all) {
 			t.Errorf("%d messages beside %d calls", n, len(all))
 		}

@@ -61,7 +61,7 @@ func TestNoFullScans(t *testing.T) {
 		{"events before one", "COVERING INDEX events_run", func(r reads) { r.EventsBefore(ctx, "s", "r", 5) }, false},
 		{"calls", "", func(r reads) { r.Calls(ctx, "s", []string{"c"}) }, false},
 		{"pending calls", "calls_pending", func(r reads) { r.PendingCalls(ctx, "s") }, true},
-		{"all calls", "", func(r reads) { r.AllCalls(ctx, "s") }, true},
+		{"calls, next page", "", func(r reads) { r.CallsPage(ctx, "s", 5, 10) }, true},
 		{"run", "", func(r reads) { r.Run(ctx, "r") }, false},
 		{"request in a session", "runs_request", func(r reads) { r.RunByRequest(ctx, "s", "", "q") }, false},
 		{"request in a workspace", "runs_request_id", func(r reads) { r.RunByRequest(ctx, "", "/w", "q") }, true},

@@ -231,7 +231,7 @@ func TestJournal(t *testing.T) {
 	if got := must(d.Calls(t.Context(), "s", []string{"c9", "c1"}))(t); len(got) != 1 || got[0] != c {
 		t.Errorf("got %+v, want %+v alone", got, c)
 	}
-	if got := must(d.AllCalls(t.Context(), "s"))(t); len(got) != 2 || got[1].ID != "c2" || got[1].Status != Completed {
+	if got := allCalls(t, d, "s"); len(got) != 2 || got[1].ID != "c2" || got[1].Status != Completed {
 		t.Errorf("all %+v", got)
 	}
 	if got := must(d.PendingCalls(t.Context(), "s"))(t); len(got) != 0 {

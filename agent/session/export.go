@@ -229,17 +229,16 @@ func (x *exporter) messages(ctx context.Context) error {
 // calls writes the journal in the order in which it was written.
 func (x *exporter) calls(ctx context.Context) error {
 	for after := int64(0); ; {
-		calls, err := x.s.db.CallsPage(ctx, x.id, after, callsAtOnce)
+		calls, last, err := x.s.db.CallsPage(ctx, x.id, after, callsAtOnce)
 		if err != nil {
 			return err
 		}
 		for _, c := range calls {
-			after = c.Row
-			if err := x.call(c.Call); err != nil {
+			if err := x.call(c); err != nil {
 				return err
 			}
 		}
-		if len(calls) < callsAtOnce {
+		if after = last; len(calls) == 0 {
 			return nil
 		}
 	}

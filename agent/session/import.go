@@ -80,6 +80,9 @@ func (s *SQLite) importFrom(ctx context.Context, c *checker, r io.Reader) error 
 	// sender writes them, and so that the transaction can begin again. It lies
 	// beside the database, where nobody else looks, and has no name where the
 	// system allows that, so that not even a kill leaves it behind.
+	if err := os.MkdirAll(s.db.Home(), 0o700); err != nil {
+		return err
+	}
 	wait, err := os.CreateTemp(s.db.Home(), "import-*.tmp")
 	if err != nil {
 		return err
