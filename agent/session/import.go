@@ -27,10 +27,10 @@ const (
 	maxWord = 1 << 20
 	maxID   = 200
 	// maxRows and maxWaiting bound what one transaction stores, in rows and in
-	// bytes of them: all who write wait for it, and give up after a minute. A
-	// slow disk takes some twenty seconds.
+	// bytes of them: all who write wait for it, and give up after a minute. It
+	// takes some fifteen seconds on a busy machine of two cores.
 	maxRows    = 400_000
-	maxWaiting = 1 << 30
+	maxWaiting = 512 << 20
 	// maxArguments bounds the arguments of a call, in bytes.
 	maxArguments = 8 << 20
 )
@@ -153,7 +153,7 @@ func (c *checker) all(ctx context.Context, r io.Reader, out io.Writer) error {
 			return err
 		}
 		if c.waiting += int64(len(raw)); c.waiting > maxWaiting {
-			return fmt.Errorf("the rows of an import have at most %d GiB", maxWaiting>>30)
+			return fmt.Errorf("the rows of an import have at most %d MiB, blobs apart: other processes wait while they are stored", maxWaiting>>20)
 		}
 		_, err = out.Write(raw)
 		return err
