@@ -85,10 +85,11 @@ var arrows = []repocheck.Row{
 	{Package: "db/blob"},
 	{Package: "db/hold"},
 	{Package: "db/lock"},
+	{Package: "db/netfs"},
 	{Package: "db/scan"},
 	{Package: "db/pages"},
 	{Package: "db/salvage", May: []string{"db/pages", "db/scan"}},
-	{Package: "db", May: []string{"db/blob", "db/hold", "db/lock", "db/pages", "db/salvage"}},
+	{Package: "db", May: []string{"db/blob", "db/hold", "db/lock", "db/netfs", "db/pages", "db/salvage"}},
 	{Package: "db/storage", May: []string{"db", "db/scan"}},
 
 	{Package: "agent/perm"},

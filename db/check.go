@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"alisio/db/netfs"
+
 	"modernc.org/sqlite"
 )
 
@@ -110,8 +112,8 @@ func (r *Report) broken(err error) error {
 // files looks at sizes and permissions.
 func (r *Report) files(o Options) {
 	r.add(Good, "", "%s: %s, and %s in its log; it uses %s", o.Path, decimal(size(o.Path)), decimal(size(o.Path+"-wal")), journalOf(o.Path))
-	if name, yes := networkFS(filepath.Dir(o.Path)); yes {
-		r.add(Note, "keep it on a local disk, with ALISIO_STATE_HOME or --db", "%s", networkLine(filepath.Dir(o.Path), name))
+	if name, yes := netfs.Of(filepath.Dir(o.Path)); yes {
+		r.add(Note, "keep it on a local disk, with ALISIO_STATE_HOME or --db", "%s", netfs.Line(filepath.Dir(o.Path), name))
 	}
 	if runtime.GOOS == "windows" {
 		return

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -100,4 +101,22 @@ func TestALinkToTheDatabase(t *testing.T) {
 	if n := size(path + "-wal"); n > 0 {
 		t.Errorf("a log of %d bytes was left behind", n)
 	}
+}
+
+// A program was killed between making the file and its schema: a look says that
+// it is for a writer to make, and a writer does.
+func TestALookAtAnEmptyFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "sessions.sqlite")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := must(Open(t.Context(), Options{Path: path, Home: dir, ReadOnly: true}))(t)
+	_, err := d.Sessions(t.Context(), SessionQuery{Limit: 1})
+	var older *OlderError
+	if !errors.As(err, &older) || older.Version != 0 {
+		t.Errorf("got %v", err)
+	}
+	shut(t, d)
+	shut(t, open(t, dir))
 }

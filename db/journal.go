@@ -3,16 +3,18 @@ package db
 import (
 	"context"
 	"slices"
+
+	"alisio/db/netfs"
 )
 
 // journal is the kind that suits the place: the write-ahead log needs memory
 // that all who use the file share, which machines do not.
 func (d *DB) journal() string {
-	name, yes := networkFS(directory(d.path))
+	name, yes := netfs.Of(directory(d.path))
 	if !yes {
 		return "wal"
 	}
-	d.tell("%s", networkLine(directory(d.path), name))
+	d.tell("%s", netfs.Line(directory(d.path), name))
 	return "delete"
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"alisio/db/netfs"
+
 	"modernc.org/sqlite"
 )
 
@@ -23,7 +25,7 @@ func OpenOwn(ctx context.Context, path string) (*sql.DB, *sql.Conn, error) {
 	// See Open: it counts before the first file.
 	_, _ = sqlite.OFDLocking(true)
 	journal := "journal_mode(wal)"
-	if _, network := networkFS(filepath.Dir(path)); network {
+	if _, network := netfs.Of(filepath.Dir(path)); network {
 		journal = "journal_mode(delete)"
 	}
 	connector, err := sqlite.NewConnector(writable(path, commonPragmas+"&_pragma=foreign_keys(1)&_pragma=cell_size_check(1)"+

@@ -91,8 +91,18 @@ func (d *DB) older(ctx context.Context, err error) error {
 			return nil
 		})
 	}
+	if failed != nil && d.empty(ctx) {
+		failed = nil // a program died before it had made the schema
+	}
 	if failed != nil || complete(have) {
 		return explain(d.path, err)
 	}
 	return &OlderError{Path: d.path, Version: int(newest(have)), Err: err}
+}
+
+// empty reports whether the database holds nothing at all.
+func (d *DB) empty(ctx context.Context) bool {
+	var n int64
+	err := d.readers.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master`).Scan(&n)
+	return err == nil && n == 0
 }

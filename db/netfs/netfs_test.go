@@ -1,4 +1,4 @@
-package db
+package netfs
 
 import (
 	"path/filepath"
@@ -8,15 +8,15 @@ import (
 
 func TestMissingDirectoryCountsAsItsParent(t *testing.T) {
 	dir := t.TempDir()
-	wantName, want := networkFS(dir)
-	name, got := networkFS(filepath.Join(dir, "not", "there", "yet"))
+	wantName, want := Of(dir)
+	name, got := Of(filepath.Join(dir, "not", "there", "yet"))
 	if got != want || name != wantName {
 		t.Errorf("got %q, %v; the parent gives %q, %v", name, got, wantName, want)
 	}
 }
 
 func TestNetworkLineNamesBoth(t *testing.T) {
-	line := networkLine("/home/x", "nfs")
+	line := Line("/home/x", "nfs")
 	if !strings.Contains(line, "/home/x") || !strings.Contains(line, "nfs") || strings.Contains(line, "\n") {
 		t.Errorf("line %q", line)
 	}
