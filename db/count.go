@@ -35,3 +35,16 @@ func (r reads) CountMessages(ctx context.Context, session string) (int, error) {
 	n, err := one(ctx, r.src, cold, `SELECT count(*) FROM messages WHERE session = ?`, scanNumber, session)
 	return int(n), err
 }
+
+// CountSessions returns how many sessions a list without a limit has, at most
+// max. It reads their rows, and makes nothing of them.
+func (r reads) CountSessions(ctx context.Context, q SessionQuery, max int) (int, error) {
+	const open = `SELECT count(*) FROM (SELECT 1 FROM sessions WHERE (?1 OR parent_id IS NULL) AND (?2 OR archived_at IS NULL)`
+	args := []any{bit(q.Children), bit(q.Archived), max}
+	query := open + ` LIMIT ?3)`
+	if q.Workspace != "" {
+		query, args = open+` AND workspace = ?4 LIMIT ?3)`, append(args, q.Workspace)
+	}
+	n, err := one(ctx, r.src, cold, query, scanNumber, args...)
+	return int(n), err
+}

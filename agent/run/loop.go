@@ -100,8 +100,14 @@ func (l *loop) append(messages ...llm.Message) error {
 }
 
 // emit stores an event, unless it is ephemeral, and then shows it. It may be
-// called from the goroutines of parallel calls.
-func (l *loop) emit(p plug.Payload) { l.emitBy(p, l.addEvent) } // a failure ends the run
+// called from the goroutines of parallel calls. A failure ends the run.
+func (l *loop) emit(p plug.Payload) {
+	if p.EventType().Ephemeral() {
+		l.show(p)
+		return
+	}
+	l.emitBy(p, l.addEvent)
+}
 
 func (l *loop) addEvent(ctx context.Context, e plug.Event) (int64, error) {
 	return l.o.Store.AddEvent(ctx, e)
@@ -113,26 +119,24 @@ func (l *loop) emitBy(p plug.Payload, store func(context.Context, plug.Event) (i
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.event(p)
-	if !p.EventType().Ephemeral() {
-		id, err := store(context.WithoutCancel(l.ctx), e)
-		if err != nil {
-			l.seq--
-			if l.broken == nil {
-				l.broken = llm.Errorf(llm.CauseStore, "store event: %w", err)
-				l.stop()
-			}
-			return l.broken
+	id, err := store(context.WithoutCancel(l.ctx), e)
+	if err != nil {
+		l.seq--
+		if l.broken == nil {
+			l.broken = llm.Errorf(llm.CauseStore, "store event: %w", err)
+			l.stop()
 		}
-		e.ID = id
+		return l.broken
 	}
+	e.ID = id
 	if l.in.OnEvent != nil {
 		l.in.OnEvent(e)
 	}
 	return nil
 }
 
-// show shows the event that tells of a broken store, the only one that can not
-// be stored first.
+// show shows an event that is not stored: an ephemeral one, or the one that tells
+// of a broken store.
 func (l *loop) show(p plug.Payload) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

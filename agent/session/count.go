@@ -12,9 +12,6 @@ const MaxCount = 10_000
 // Count returns how many sessions a list without a limit would have, at most
 // MaxCount: from there on nobody needs to know.
 func (s *SQLite) Count(ctx context.Context, q Query) (int, error) {
-	rows, err := s.db.Sessions(ctx, db.SessionQuery{Workspace: q.Workspace, Children: q.All, Archived: q.All, Limit: MaxCount})
-	if err != nil {
-		return 0, mapped("count sessions", err)
-	}
-	return len(rows), nil
+	n, err := s.db.CountSessions(ctx, db.SessionQuery{Workspace: q.Workspace, Children: q.All, Archived: q.All}, MaxCount)
+	return n, mapped("count sessions", err)
 }

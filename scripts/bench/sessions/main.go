@@ -154,7 +154,7 @@ func (b *bench) long(ctx context.Context) error {
 			return err
 		}
 		fmt.Fprintf(b.out, "imported %d messages in %v; the database has %.1f MB\n", count, time.Since(start).Round(time.Millisecond), float64(size)/1e6)
-		rows = append(rows, &row{name: fmt.Sprintf("resume of %d messages", count), bin: b.alisio, state: state, args: b.task("resume", id, "go on")})
+		rows = append(rows, &row{name: fmt.Sprintf("resume of %d messages", count), bin: b.alisio, state: state, args: b.task("resume", id, "go on", "--cwd", ".")})
 		lists = append(lists, &row{name: fmt.Sprintf("sessions list, %d messages", count), bin: b.alisio, state: state, args: []string{"sessions", "list"}})
 	}
 	if err := b.measure(ctx, slices.Concat(rows, lists)); err != nil {
