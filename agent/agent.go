@@ -167,7 +167,6 @@ func (a *App) openFiles() error {
 	files.Guard(a.o.Dirs.Config, a.o.Dirs.State, a.o.Dirs.Cache)
 	files.Guard(a.o.Guarded...)
 	if s, ok := a.store.(interface{ Files() []string }); ok {
-		files.Guard(s.Files()...)
 		files.CloseOff(s.Files()...)
 	}
 	a.files = files

@@ -93,7 +93,7 @@ func TestAContinuedRunTakesItsOwnAnswerAlone(t *testing.T) {
 // lock of the session finds it interrupted.
 func beginRun(t *testing.T, s *Store, id, request, continues string, created time.Time, messages ...llm.Message) {
 	t.Helper()
-	_, err := s.BeginRun(context.Background(), session.Begin{
+	_, _, err := s.BeginRun(context.Background(), session.Begin{
 		Run: session.Run{ID: id, Session: "s", RequestID: request, Created: created}, Messages: messages, Continues: continues,
 	})
 	if err != nil {
@@ -110,7 +110,7 @@ func say(t *testing.T, s *Store, run string, m llm.Message) {
 
 func endRun(t *testing.T, s *Store, id string) {
 	t.Helper()
-	if _, err := s.EndRun(context.Background(), session.RunEnd{ID: id, Status: Completed}, plug.Event{}); err != nil {
+	if _, err := s.EndRun(context.Background(), session.RunEnd{ID: id, Status: Completed}); err != nil {
 		t.Fatal(err)
 	}
 }

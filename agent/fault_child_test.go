@@ -219,9 +219,9 @@ func (d *dying) AddEvent(ctx context.Context, e plug.Event, messages ...llm.Mess
 	return d.Store.AddEvent(ctx, e, messages...)
 }
 
-func (d *dying) BeginCall(ctx context.Context, c session.Call) error {
+func (d *dying) BeginCall(ctx context.Context, c session.Call, events ...plug.Event) ([]int64, error) {
 	defer d.around("BeginCall " + c.ID)()
-	return d.Store.BeginCall(ctx, c)
+	return d.Store.BeginCall(ctx, c, events...)
 }
 
 func (d *dying) EndCall(ctx context.Context, c session.Call, e plug.Event, messages ...llm.Message) (int64, error) {
@@ -229,14 +229,14 @@ func (d *dying) EndCall(ctx context.Context, c session.Call, e plug.Event, messa
 	return d.Store.EndCall(ctx, c, e, messages...)
 }
 
-func (d *dying) BeginRun(ctx context.Context, b session.Begin) (session.Run, error) {
+func (d *dying) BeginRun(ctx context.Context, b session.Begin) (session.Run, int64, error) {
 	defer d.around("BeginRun")()
 	return d.Store.BeginRun(ctx, b)
 }
 
-func (d *dying) EndRun(ctx context.Context, end session.RunEnd, last plug.Event) (int64, error) {
+func (d *dying) EndRun(ctx context.Context, end session.RunEnd, last ...plug.Event) ([]int64, error) {
 	defer d.around("EndRun")()
-	return d.Store.EndRun(ctx, end, last)
+	return d.Store.EndRun(ctx, end, last...)
 }
 
 func (d *dying) InterruptRuns(ctx context.Context) (int, error) {

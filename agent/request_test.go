@@ -229,7 +229,8 @@ func TestAnObserverFindsTheRowOfWhatItSees(t *testing.T) {
 				return
 			}
 			page, err := other.EventsPage(ctx, e.SessionID, last, 10)
-			if err != nil || len(page) != 1 || !reflect.DeepEqual(durable(t, page), durable(t, []plug.Event{e})) {
+			// What was stored along with it may follow.
+			if err != nil || len(page) == 0 || !reflect.DeepEqual(durable(t, page[:1]), durable(t, []plug.Event{e})) {
 				t.Errorf("%s: the database holds %+v, %v", e.Data.EventType(), page, err)
 			}
 			if e.ID <= last {

@@ -57,8 +57,25 @@ func (t *Tx) AddEvent(e Event) (seq int64, err error) {
 // touch moves a session's last change on when it is a second or more behind: each
 // time costs three pages, of the row and of two indexes.
 func (t *Tx) touch(f Fact, ms int64) error {
-	_, err := t.record(f, `UPDATE sessions SET updated_at = ?1 WHERE id = ?2 AND ifnull(updated_at, 0) <= ?1 - 1000`, ms, f.Session)
+	if last, known := t.d.writer.changes[f.Session]; known && ms < last+touchMs {
+		return nil
+	}
+	_, err := t.record(f, `UPDATE sessions SET updated_at = ?1 WHERE id = ?2 AND ifnull(updated_at, 0) <= ?1 - ?3`, ms, f.Session, touchMs)
+	if err == nil {
+		t.changed(f.Session, ms)
+	}
 	return err
+}
+
+// touchMs is by how much a session's last change may be behind, in ms.
+const touchMs = 1000
+
+// changed notes that the row of a session tells of a change at ms. A transaction
+// that is undone leaves a note that ages like the others.
+func (t *Tx) changed(session string, ms int64) {
+	if c := t.d.writer.changes; len(c) < 1000 || c[session] != 0 {
+		c[session] = ms
+	}
 }
 
 // EventsPage returns up to limit events of a session behind the number after.

@@ -37,7 +37,7 @@ func TestOlderProgramsPIDIsRespected(t *testing.T) {
 		if err := tx.SetOwner("s", &Owner{PID: c.Process.Pid}); err != nil {
 			return err
 		}
-		return tx.TouchSession("s", time.Now().UnixMilli(), "")
+		return tx.TouchSession("s", time.Now().UnixMilli())
 	})
 	var held *HeldError
 	if _, err := d.Lock(t.Context(), "s"); !errors.As(err, &held) || held.PID != c.Process.Pid {

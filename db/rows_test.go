@@ -29,25 +29,38 @@ func TestSessionRoundTrip(t *testing.T) {
 	me := Owner{PID: 7, Boot: "b", Start: 9}
 	write(t, d, func(x *Tx) error {
 		return errors.Join(x.SetOwner("s", &me), x.RenameSession("s", ""), x.PinSession("s", false), x.ArchiveSession("s", 0),
-			x.SetStatus("s", "completed"), x.SetModel("s", "p2", "m2"), x.TouchSession("s", 40, `{"input":2,"output":5}`))
+			x.SetStatus("s", "completed"), x.SetModel("s", "p2", "m2"), x.TouchSession("s", 40))
 	})
 	want.LockedPID, want.LockedBoot, want.LockedStart = 7, "b", 9
 	want.Title, want.Pinned, want.ArchivedMs, want.Status, want.Provider, want.Model = "", false, 0, "completed", "p2", "m2"
-	want.UpdatedMs, want.Usage = 40, `{"input":3,"output":5}`
+	want.UpdatedMs = 40
 	if got := must(d.Session(t.Context(), "s"))(t); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	write(t, d, func(x *Tx) error { return x.SetOwner("s", nil) })
-	if got := must(d.Session(t.Context(), "s"))(t); got.LockedPID != 0 || got.LockedBoot != "" || got.LockedStart != 0 {
-		t.Errorf("the owner stayed: %+v", got)
+	want.LockedPID, want.LockedBoot, want.LockedStart = 0, "", 0
+	if got := must(d.Session(t.Context(), "s"))(t); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	write(t, d, func(x *Tx) error {
+		return errors.Join(x.SetOwner("s", &me), x.LeaveSession("s", 50, `{"input":2,"output":5}`))
+	})
+	want.UpdatedMs, want.Usage = 50, `{"input":3,"output":5}`
+	if got := must(d.Session(t.Context(), "s"))(t); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	want.ID, want.LockedPID, want.LockedBoot, want.LockedStart = "owned", 7, "b", 9
+	write(t, d, func(x *Tx) error { return x.CreateSession(want) })
+	if got := must(d.Session(t.Context(), "owned"))(t); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 	for name, do := range map[string]func(*Tx) error{
 		"rename":  func(x *Tx) error { return x.RenameSession("none", "t") },
 		"pin":     func(x *Tx) error { return x.PinSession("none", true) },
 		"archive": func(x *Tx) error { return x.ArchiveSession("none", 1) },
 		"owner":   func(x *Tx) error { return x.SetOwner("none", nil) },
-		"touch":   func(x *Tx) error { return x.TouchSession("none", 1, "") },
-		"usage":   func(x *Tx) error { return x.TouchSession("none", 1, "{}") },
+		"touch":   func(x *Tx) error { return x.TouchSession("none", 1) },
+		"usage":   func(x *Tx) error { return x.LeaveSession("none", 1, "{}") },
 		"delete":  func(x *Tx) error { return x.DeleteSession("none") },
 		"event":   func(x *Tx) error { _, err := x.AddEvent(Event{Session: "none"}); return err },
 		"begin":   func(x *Tx) error { return x.BeginCall(Call{Session: "none"}) },

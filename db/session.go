@@ -69,14 +69,18 @@ func scanSession(rows *sql.Rows) (Session, error) {
 	}, err
 }
 
-// CreateSession adds a session; ErrExists if its id is taken. Nobody owns it.
+// CreateSession adds a session; ErrExists if its id is taken.
 func (t *Tx) CreateSession(s Session) error {
 	_, err := t.record(Fact{Kind: FactSession, Session: s.ID}, `INSERT INTO sessions
-		(id, workspace, provider, model, parent_id, depth, agent, status, title, usage, options, created_at, updated_at, pinned, archived_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		s.ID, nullText(s.Workspace), nullText(s.Provider), nullText(s.Model), nullText(s.Parent), s.Depth, nullText(s.Agent),
-		nullText(s.Status), nullText(s.Title), nullText(s.Usage), nullText(s.Options), nullNumber(s.CreatedMs), nullNumber(s.UpdatedMs),
-		bit(s.Pinned), nullNumber(s.ArchivedMs))
+		(id, workspace, provider, model, locked_pid, locked_boot, locked_start, parent_id, depth, agent, status, title, usage, options,
+		created_at, updated_at, pinned, archived_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		s.ID, nullText(s.Workspace), nullText(s.Provider), nullText(s.Model), nullNumber(int64(s.LockedPID)), nullText(s.LockedBoot),
+		nullNumber(s.LockedStart), nullText(s.Parent), s.Depth, nullText(s.Agent), nullText(s.Status), nullText(s.Title), nullText(s.Usage),
+		nullText(s.Options), nullNumber(s.CreatedMs), nullNumber(s.UpdatedMs), bit(s.Pinned), nullNumber(s.ArchivedMs))
+	if err == nil {
+		t.changed(s.ID, s.UpdatedMs)
+	}
 	return err
 }
 
@@ -118,13 +122,15 @@ func (t *Tx) SetOwner(session string, o *Owner) error {
 		nullNumber(int64(by.PID)), nullText(by.Boot), nullNumber(by.Start), session)
 }
 
-// TouchSession sets a session's last change and adds to its usage. addUsage is
-// empty or a JSON object of whole numbers, each added to the one of that name;
-// what else the stored object holds stays.
-func (t *Tx) TouchSession(id string, updatedMs int64, addUsage string) error {
-	if addUsage == "" {
-		return t.recordOne(Fact{Kind: FactSession, Session: id, Key: "updated"}, `UPDATE sessions SET updated_at = ? WHERE id = ?`, nullNumber(updatedMs), id)
-	}
+// TouchSession sets a session's last change.
+func (t *Tx) TouchSession(id string, updatedMs int64) error {
+	return t.recordOne(Fact{Kind: FactSession, Session: id, Key: "updated"}, `UPDATE sessions SET updated_at = ? WHERE id = ?`, nullNumber(updatedMs), id)
+}
+
+// LeaveSession sets a session's last change, adds to its usage and notes that no
+// process works in it any more. addUsage is a JSON object of whole numbers, each
+// added to the one of that name; what else the stored object holds stays.
+func (t *Tx) LeaveSession(id string, updatedMs int64, addUsage string) error {
 	old, err := one(context.Background(), t, hot, `SELECT usage FROM sessions WHERE id = ?`, scanText, id)
 	if err != nil {
 		return err
@@ -133,8 +139,8 @@ func (t *Tx) TouchSession(id string, updatedMs int64, addUsage string) error {
 	if err != nil {
 		return fmt.Errorf("store session: add usage: %w", err)
 	}
-	return t.recordOne(Fact{Kind: FactSession, Session: id, Key: "usage"}, `UPDATE sessions SET updated_at = ?, usage = ? WHERE id = ?`,
-		nullNumber(updatedMs), sum, id)
+	return t.recordOne(Fact{Kind: FactSession, Session: id, Key: "usage"}, `UPDATE sessions
+		SET updated_at = ?, usage = ?, locked_pid = NULL, locked_boot = NULL, locked_start = NULL WHERE id = ?`, nullNumber(updatedMs), sum, id)
 }
 
 // addNumbers adds the numbers of one JSON object to those of another. An old one

@@ -16,12 +16,14 @@ import (
 // are looked at between statements.
 type writer struct {
 	// turn holds one token while nobody works; it is closed never.
-	turn   chan struct{}
-	pool   *sql.DB
-	conn   *sql.Conn
-	stmts  map[string]*sql.Stmt
-	sync   Sync
-	closed bool
+	turn  chan struct{}
+	pool  *sql.DB
+	conn  *sql.Conn
+	stmts map[string]*sql.Stmt
+	// changes are the last changes of sessions, in ms, as this process stored them.
+	changes map[string]int64
+	sync    Sync
+	closed  bool
 }
 
 func connect(ctx context.Context, path string) (*writer, error) {
@@ -29,7 +31,7 @@ func connect(ctx context.Context, path string) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{turn: make(chan struct{}, 1), pool: sql.OpenDB(c), stmts: map[string]*sql.Stmt{}}
+	w := &writer{turn: make(chan struct{}, 1), pool: sql.OpenDB(c), stmts: map[string]*sql.Stmt{}, changes: map[string]int64{}}
 	w.turn <- struct{}{}
 	err = Retry(ctx, func() (err error) {
 		w.conn, err = w.pool.Conn(ctx)

@@ -93,8 +93,10 @@ func (l *loop) declared(name string) plug.Effect {
 	return plug.EffectExternal
 }
 
+// started tells that a call has begun. It is held: what is decided about the call
+// and the journal's row follow at once, or something that flushes.
 func (l *loop) started(w *work, effect plug.Effect) {
-	l.emit(plug.ToolStarted{
+	l.hold(plug.ToolStarted{
 		ID: w.ID, Name: clip(w.Name, 80), Arguments: w.Arguments, Effect: effect, Title: oneLine(w.plan.Title),
 	})
 }
@@ -166,7 +168,7 @@ const maxOpened = 8
 func (l *loop) decide(w *work) {
 	for opened := 0; ; {
 		v, err := l.o.Gate.Decide(l.ctx, gate.Request{
-			SessionID: l.in.SessionID, CallID: w.ID, Tool: w.Name, Plan: w.plan, Observe: l.emit,
+			SessionID: l.in.SessionID, CallID: w.ID, Tool: w.Name, Plan: w.plan, Observe: l.decided,
 		})
 		if v.Release != nil {
 			w.release = append(w.release, v.Release)
@@ -223,6 +225,29 @@ func (l *loop) perform(w *work) done {
 	return l.bound(done{result: l.redact(r), denied: w.denied}, resultChars(l.o.Model.ContextWindow))
 }
 
+// decided tells what was decided about a call: a question at once, since
+// somebody waits for the answer, an answer with what it leads to.
+func (l *loop) decided(p plug.Payload) {
+	if p.EventType() == plug.TypeApprovalResolved {
+		l.hold(p)
+		return
+	}
+	l.emit(p)
+}
+
+// journalBegin stores that a call is about to be executed: what has an effect as
+// a row of the journal.
+func (l *loop) journalBegin(c session.Call) error {
+	if c.Effect == plug.EffectRead || c.Effect == plug.EffectInternal {
+		return l.flush()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.storeHeld(func(ctx context.Context, events []plug.Event, _ []llm.Message) ([]int64, error) {
+		return l.o.Store.BeginCall(ctx, c, events...)
+	})
+}
+
 // journalEnd stores a call's result, with the message that answers the call if it
 // is known, and tells of it.
 func (l *loop) journalEnd(w *work, r *plug.Result, answer ...llm.Message) error {
@@ -269,10 +294,8 @@ func (l *loop) execute(w *work) plug.Result {
 	}
 	// What has an effect is in the journal before it begins; without that it
 	// does not begin.
-	if c := l.journal(w); c.Effect != plug.EffectRead && c.Effect != plug.EffectInternal {
-		if err := l.o.Store.BeginCall(context.WithoutCancel(l.ctx), c); err != nil {
-			return plug.Error("not run: %s", l.breakStore(fmt.Errorf("store call: %w", err)))
-		}
+	if err := l.journalBegin(l.journal(w)); err != nil {
+		return plug.Error("not run: %s", err)
 	}
 	p := &progress{id: w.ID, take: llm.NewStream(l.o.Secret), emit: l.emit}
 	w.call.Progress = p.add

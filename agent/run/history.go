@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"alisio/agent/session"
 	"alisio/llm"
@@ -83,7 +82,9 @@ func (l *loop) start() error {
 	return nil
 }
 
+// startWith stores the run with its prompt and its first event, which it shows.
 func (l *loop) startWith(ctx context.Context, prompt []llm.Message) error {
+	first := plug.RunStarted{Model: l.o.Model.ID}
 	j, ok := l.o.Store.(session.RunJournal)
 	if !ok {
 		if l.in.Fresh != nil {
@@ -91,23 +92,32 @@ func (l *loop) startWith(ctx context.Context, prompt []llm.Message) error {
 				return err
 			}
 		}
-		if len(prompt) == 0 {
-			return nil
+		if len(prompt) > 0 {
+			if err := l.o.Store.Append(ctx, l.in.SessionID, l.in.RunID, prompt...); err != nil {
+				return err
+			}
 		}
-		return l.o.Store.Append(ctx, l.in.SessionID, l.in.RunID, prompt...)
+		l.emit(first) // a failure ends the run
+		return nil
 	}
-	now := time.Now()
-	r, err := j.BeginRun(ctx, session.Begin{
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.event(first)
+	r, number, err := j.BeginRun(ctx, session.Begin{
 		Run: session.Run{
 			ID: l.in.RunID, Session: l.in.SessionID, Status: session.RunRunning, RequestID: l.in.RequestID,
-			CorrelationID: l.in.CorrelationID, Model: l.o.Model.ID, Created: now, Started: now,
+			CorrelationID: l.in.CorrelationID, Model: l.o.Model.ID, Created: e.Time, Started: e.Time,
 		},
-		Fresh: l.in.Fresh, Messages: prompt, Continues: l.in.Continues,
+		Fresh: l.in.Fresh, Messages: prompt, First: e, Continues: l.in.Continues,
 	})
-	if err == nil && r.ID != l.in.RunID {
+	switch {
+	case err != nil:
+		return err
+	case r.ID != l.in.RunID:
 		return &ExistsError{Run: r}
 	}
-	return err
+	l.tell([]plug.Event{e}, []int64{number})
+	return nil
 }
 
 // said returns the answer that an interrupted run had already got and stored,
@@ -120,7 +130,8 @@ func (l *loop) said() (llm.Message, bool) {
 	return m, m.Role == llm.RoleAssistant && len(m.Calls) == 0 && !m.Interrupted
 }
 
-// conclude stores the run's last event together with the run's end, and shows it.
+// conclude stores the run's last event together with the run's end and what was
+// held, and shows it.
 func (l *loop) conclude(out Outcome, last plug.Payload) error {
 	j, ok := l.o.Store.(session.RunJournal)
 	if !ok {
@@ -130,7 +141,13 @@ func (l *loop) conclude(out Outcome, last plug.Payload) error {
 	if out.Err != nil {
 		end.Error = out.Err.Message
 	}
-	return l.emitBy(last, func(ctx context.Context, e plug.Event) (int64, error) { return j.EndRun(ctx, end, e) })
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = append(l.held, l.event(last))
+	return l.storeHeld(func(ctx context.Context, events []plug.Event, messages []llm.Message) ([]int64, error) {
+		end.Messages = messages
+		return j.EndRun(ctx, end, events...)
+	})
 }
 
 // claim gives every call of an answer an id that the session never used.

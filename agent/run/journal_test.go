@@ -59,11 +59,11 @@ func (r *recorder) AddEvent(ctx context.Context, e plug.Event, messages ...llm.M
 	return r.Memory.AddEvent(ctx, e, messages...)
 }
 
-func (r *recorder) BeginCall(ctx context.Context, c session.Call) error {
-	if err := r.note("begin call %s %s", c.Name, c.Effect); err != nil {
-		return err
+func (r *recorder) BeginCall(ctx context.Context, c session.Call, events ...plug.Event) ([]int64, error) {
+	if err := r.note("begin call %s %s%s", c.Name, c.Effect, types(events)); err != nil {
+		return nil, err
 	}
-	return r.Memory.BeginCall(ctx, c)
+	return r.Memory.BeginCall(ctx, c, events...)
 }
 
 func (r *recorder) EndCall(ctx context.Context, c session.Call, e plug.Event, messages ...llm.Message) (int64, error) {
@@ -73,24 +73,44 @@ func (r *recorder) EndCall(ctx context.Context, c session.Call, e plug.Event, me
 	return r.Memory.EndCall(ctx, c, e, messages...)
 }
 
-func (r *recorder) BeginRun(ctx context.Context, b session.Begin) (session.Run, error) {
-	if err := r.note("begin run"); err != nil {
-		return session.Run{}, err
+func (r *recorder) BeginRun(ctx context.Context, b session.Begin) (session.Run, int64, error) {
+	if err := r.note("begin run%s", types([]plug.Event{b.First})); err != nil {
+		return session.Run{}, 0, err
 	}
 	for _, known := range r.runs {
 		if known.RequestID != "" && known.RequestID == b.Run.RequestID && known.ID != b.Continues {
-			return known, nil
+			return known, 0, nil
 		}
 	}
 	r.runs[b.Run.ID] = b.Run
-	return b.Run, r.Memory.Append(ctx, b.Run.Session, b.Run.ID, b.Messages...)
+	number, err := r.Memory.AddEvent(ctx, b.First, b.Messages...)
+	return b.Run, number, err
 }
 
-func (r *recorder) EndRun(ctx context.Context, end session.RunEnd, e plug.Event) (int64, error) {
-	if err := r.note("end run %s %s", end.Status, e.Data.EventType()); err != nil {
-		return 0, err
+func (r *recorder) EndRun(ctx context.Context, end session.RunEnd, last ...plug.Event) (numbers []int64, err error) {
+	if err := r.note("end run %s%s%s", end.Status, types(last), with(end.Messages)); err != nil {
+		return nil, err
 	}
-	return r.Memory.AddEvent(ctx, e)
+	if err := r.Memory.Append(ctx, last[0].SessionID, end.ID, end.Messages...); err != nil {
+		return nil, err
+	}
+	for _, e := range last {
+		n, err := r.Memory.AddEvent(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, nil
+}
+
+// types are those of events, each after a space.
+func types(events []plug.Event) string {
+	var b strings.Builder
+	for _, e := range events {
+		b.WriteString(" " + string(e.Data.EventType()))
+	}
+	return b.String()
 }
 
 func (r *recorder) RunByRequest(context.Context, session.RequestKey) (session.Run, error) {
@@ -142,12 +162,12 @@ func TestTheJournalBeginsBeforeTheEffect(t *testing.T) {
 		}
 	}
 	want := []string{
-		"begin run", "event run_started", "event turn_completed with assistant",
+		"begin run run_started", "event turn_completed with assistant",
 		"event tool_started", "end call look read false",
-		"event tool_started", "event approval_resolved", "begin call put write", "end call put write false",
+		"begin call put write tool_started approval_resolved", "end call put write false",
 		"event tool_started", "end call gone external true",
 		"append tool", "append tool", "append tool",
-		"event turn_completed with assistant", "end run completed run_completed",
+		"end run completed turn_completed run_completed with assistant",
 	}
 	if !slices.Equal(r.log, want) {
 		t.Errorf("got  %q\nwant %q", r.log, want)
@@ -159,20 +179,19 @@ func TestTheJournalBeginsBeforeTheEffect(t *testing.T) {
 func TestABrokenStoreEndsTheRunWithOneEnd(t *testing.T) {
 	for _, c := range []struct {
 		breaks string
+		effect plug.Effect
 		ran    bool
 	}{
-		{"event run_started", false},
-		{"event turn_completed", false},
-		{"event tool_started", false},
-		{"event approval_resolved", false},
-		{"begin call put", false},
-		{"end call put", true},
-		{"end run", true},
+		{"event turn_completed", plug.EffectWrite, false},
+		{"event tool_started", plug.EffectRead, false},
+		{"begin call put", plug.EffectWrite, false},
+		{"end call put", plug.EffectWrite, true},
+		{"end run", plug.EffectWrite, true},
 	} {
 		t.Run(c.breaks, func(t *testing.T) {
 			ran := false
 			b := newBench(t, &fake{answers: []answerFunc{says("", call("1", "put", `{}`)), says("done")}}, all, nil,
-				newToy("put", plug.EffectWrite, func(context.Context, *plug.Call) (plug.Result, error) {
+				newToy("put", c.effect, func(context.Context, *plug.Call) (plug.Result, error) {
 					ran = true
 					return plug.Text("put"), nil
 				}))
@@ -288,7 +307,7 @@ func TestAnUncertainSessionDoesNotRun(t *testing.T) {
 		llm.Message{Role: llm.RoleAssistant, Calls: []llm.ToolCall{call("1", "put", `{}`)}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.store.BeginCall(ctx, session.Call{Session: "s", ID: "1", Name: "put"}); err != nil {
+	if _, err := b.store.BeginCall(ctx, session.Call{Session: "s", ID: "1", Name: "put"}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Do(ctx, b.o, Input{SessionID: "s", Prompt: "again"})

@@ -45,8 +45,12 @@ type loop struct {
 	maxOutput    int
 	outputSource plug.OutputSource
 
-	mu     sync.Mutex
-	seq    int64
+	mu  sync.Mutex
+	seq int64
+	// held are the events that are stored with what comes next, and answer the
+	// messages that they tell of; see hold.
+	held   []plug.Event
+	answer []llm.Message
 	broken error
 }
 
@@ -91,6 +95,9 @@ func (l *loop) append(messages ...llm.Message) error {
 	if len(messages) == 0 {
 		return nil
 	}
+	if err := l.flush(); err != nil {
+		return err
+	}
 	// What is known is kept, also when the person has just cancelled.
 	if err := l.o.Store.Append(context.WithoutCancel(l.ctx), l.in.SessionID, l.in.RunID, messages...); err != nil {
 		return l.breakStore(fmt.Errorf("store messages: %w", err))
@@ -118,21 +125,73 @@ func (l *loop) addEvent(ctx context.Context, e plug.Event) (int64, error) {
 func (l *loop) emitBy(p plug.Payload, store func(context.Context, plug.Event) (int64, error)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.event(p)
-	id, err := store(context.WithoutCancel(l.ctx), e)
-	if err != nil {
-		l.seq--
-		if l.broken == nil {
-			l.broken = llm.Errorf(llm.CauseStore, "store event: %w", err)
-			l.stop()
-		}
-		return l.broken
+	if err := l.flushLocked(); err != nil {
+		return err
 	}
-	e.ID = id
-	if l.in.OnEvent != nil {
-		l.in.OnEvent(e)
+	l.held = append(l.held, l.event(p))
+	return l.storeHeld(func(ctx context.Context, events []plug.Event, _ []llm.Message) ([]int64, error) {
+		number, err := store(ctx, events[0])
+		return []int64{number}, err
+	})
+}
+
+// hold numbers an event that is stored, and then shown, with what comes next at
+// the latest: each commit costs as much as what it stores. Nothing waits, asks or
+// has an effect before that. The messages are in the transcript already.
+func (l *loop) hold(p plug.Payload, messages ...llm.Message) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = append(l.held, l.event(p))
+	l.answer = append(l.answer, messages...)
+}
+
+// flush stores and shows what is held.
+func (l *loop) flush() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.flushLocked()
+}
+
+func (l *loop) flushLocked() error {
+	for len(l.held) > 0 {
+		rest := l.held[1:]
+		l.held = l.held[:1:1]
+		err := l.storeHeld(func(ctx context.Context, events []plug.Event, messages []llm.Message) ([]int64, error) {
+			number, err := l.o.Store.AddEvent(ctx, events[0], messages...)
+			return []int64{number}, err
+		})
+		if err != nil {
+			l.seq -= int64(len(rest))
+			return err
+		}
+		l.held = rest
 	}
 	return nil
+}
+
+// storeHeld stores what is held by store, and shows it; mu is held. What can not
+// be stored is shown to nobody, and ends the run.
+func (l *loop) storeHeld(store func(context.Context, []plug.Event, []llm.Message) ([]int64, error)) error {
+	events, messages := l.held, l.answer
+	l.held, l.answer = nil, nil
+	numbers, err := store(context.WithoutCancel(l.ctx), events, messages)
+	if err != nil {
+		l.seq -= int64(len(events))
+		return l.breakLocked(fmt.Errorf("store event: %w", err))
+	}
+	l.tell(events, numbers)
+	return nil
+}
+
+// tell shows stored events; mu is held.
+func (l *loop) tell(events []plug.Event, numbers []int64) {
+	if l.in.OnEvent == nil {
+		return
+	}
+	for i, e := range events {
+		e.ID = numbers[i]
+		l.in.OnEvent(e)
+	}
 }
 
 // show shows an event that is not stored: an ephemeral one, or the one that tells
@@ -140,7 +199,7 @@ func (l *loop) emitBy(p plug.Payload, store func(context.Context, plug.Event) (i
 func (l *loop) show(p plug.Payload) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.in.OnEvent != nil {
+	if l.flushLocked() == nil && l.in.OnEvent != nil {
 		l.in.OnEvent(l.event(p))
 	}
 }
@@ -158,6 +217,10 @@ func (l *loop) event(p plug.Payload) plug.Event {
 func (l *loop) breakStore(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.breakLocked(err)
+}
+
+func (l *loop) breakLocked(err error) error {
 	if l.broken == nil {
 		l.broken = llm.Errorf(llm.CauseStore, "%w", err)
 		l.stop()

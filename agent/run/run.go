@@ -119,7 +119,6 @@ func Do(ctx context.Context, o Options, in Input) (Outcome, error) {
 	if err := l.start(); err != nil {
 		return Outcome{}, err
 	}
-	l.emit(plug.RunStarted{Model: o.Model.ID})
 	return l.finish(l.turns()), nil
 }
 

@@ -132,11 +132,12 @@ func (l *loop) completed(a *answer, m llm.Message) error {
 	l.usage = l.usage.Add(*u)
 	l.tokens += u.Input + u.Output
 	done.Tokens = l.tokens
-	err := l.emitBy(done, func(ctx context.Context, e plug.Event) (int64, error) { return l.o.Store.AddEvent(ctx, e, m) })
-	if err == nil {
-		l.messages = append(l.messages, m)
+	l.messages = append(l.messages, m)
+	l.hold(done, m)
+	if len(m.Calls) == 0 {
+		return nil // the run's end follows at once
 	}
-	return err
+	return l.flush()
 }
 
 // estimate stands in for usage that the server did not report: four characters

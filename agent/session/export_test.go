@@ -144,7 +144,7 @@ func everything(t *testing.T) *SQLite {
 			_, err := tx.AddEvent(e)
 			errs = append(errs, err)
 		}
-		return errors.Join(append(errs, tx.TouchSession("a", 77, ""))...)
+		return errors.Join(append(errs, tx.TouchSession("a", 77))...)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ func (c *checker) write(ctx context.Context, tx *db.Tx, r io.Reader) error {
 			return err
 		}
 	}
-	return tx.TouchSession(c.head.ID, c.head.UpdatedMs, "")
+	return tx.TouchSession(c.head.ID, c.head.UpdatedMs)
 }
 
 // writeRun adds a run; ids of runs are unique over all sessions.

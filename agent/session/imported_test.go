@@ -44,7 +44,7 @@ func TestAnImportTakesNoRequestOver(t *testing.T) {
 		}
 		_, err := s.Import(ctx, strings.NewReader(whole(evilHead(`"workspace":"/w"`)+`{"type":"run","id":"evil-run","status":"`+string(status)+`","requestId":"q"}`)))
 		must(t, err)
-		got, err := s.BeginRun(ctx, Begin{Run: Run{ID: "mine", RequestID: "q"}, Fresh: &Session{ID: "own", Workspace: "/w"}})
+		got, _, err := s.BeginRun(ctx, Begin{Run: Run{ID: "mine", RequestID: "q"}, Fresh: &Session{ID: "own", Workspace: "/w"}})
 		if err != nil || got.ID != "mine" {
 			t.Errorf("%s: the person's own run is %+v, %v", status, got, err)
 		}

@@ -232,7 +232,7 @@ func TestUncertainIsWhatMayHaveHadAnEffect(t *testing.T) {
 		id := "of " + string(effect)
 		s.Create(ctx, Session{ID: id})
 		c := Call{Session: id, ID: "1", Effect: effect}
-		if err := s.BeginCall(ctx, c); err != nil {
+		if _, err := s.BeginCall(ctx, c); err != nil {
 			t.Fatal(err)
 		}
 		if sum, err := s.Summary(ctx, id); err != nil || sum.Uncertain != want {
@@ -262,7 +262,7 @@ func TestDeleteTakesChildrenAndIsRefusedInUse(t *testing.T) {
 	s.Append(ctx, "child", "", user("3"), user("4"))
 	s.AddEvent(ctx, plug.Event{SessionID: "child", Data: plug.RunStarted{}})
 	s.BeginCall(ctx, Call{Session: "a", ID: "1"})
-	if _, err := s.BeginRun(ctx, begin("r", "a", "")); err != nil {
+	if _, _, err := s.BeginRun(ctx, begin("r", "a", "")); err != nil {
 		t.Fatal(err)
 	}
 	want := Contents{Messages: 3, Events: 1, Calls: 1, Runs: 1, Children: 1, Blobs: 1, Bytes: int64(3*len(`{"role":"user","text":""}`) + 4 + len(`{"model":""}`))}

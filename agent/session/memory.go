@@ -116,19 +116,25 @@ func (m *Memory) Events(_ context.Context, id string) ([]plug.Event, error) {
 }
 
 // BeginCall implements Store.
-func (m *Memory) BeginCall(_ context.Context, c Call) error {
+func (m *Memory) BeginCall(_ context.Context, c Call, events ...plug.Event) ([]int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, err := m.find(c.Session)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if _, ok := s.calls[c.ID]; ok {
-		return fmt.Errorf("begin call %s: the journal holds it already", c.ID)
+		return nil, fmt.Errorf("begin call %s: the journal holds it already", c.ID)
 	}
 	c.Done, c.Result = false, plug.Result{}
 	s.calls[c.ID] = c
-	return nil
+	numbers := make([]int64, len(events))
+	for i, e := range events {
+		if numbers[i], err = m.addEvent(e); err != nil {
+			return nil, err
+		}
+	}
+	return numbers, nil
 }
 
 // EndCall implements Store.

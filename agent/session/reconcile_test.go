@@ -39,7 +39,7 @@ func reconciled(t *testing.T, messages []llm.Message, rows ...Call) []llm.Messag
 			must(t, err)
 			continue
 		}
-		must(t, m.BeginCall(ctx, r))
+		beginCall(t, m, r)
 	}
 	r := Recovery{Effect: effects, Acknowledge: true}
 	got, err := Reconcile(ctx, m, "s", messages, r)
@@ -207,8 +207,8 @@ func TestPendingEffectsAreFoundWhereverTheyAre(t *testing.T) {
 		m := NewMemory()
 		must(t, m.Create(ctx, Session{ID: "s"}))
 		must(t, m.Append(ctx, "s", "", messages...))
-		must(t, m.BeginCall(ctx, Call{Session: "s", ID: "put", Name: "write_file", Effect: plug.EffectWrite}))
-		must(t, m.BeginCall(ctx, Call{Session: "s", ID: "look", Name: "read_file", Effect: plug.EffectRead}))
+		beginCall(t, m, Call{Session: "s", ID: "put", Name: "write_file", Effect: plug.EffectWrite})
+		beginCall(t, m, Call{Session: "s", ID: "look", Name: "read_file", Effect: plug.EffectRead})
 		_, err := Reconcile(ctx, m, "s", messages, Recovery{Effect: effects})
 		var uncertain *UncertainError
 		if !errors.As(err, &uncertain) || len(uncertain.Calls) != 1 || uncertain.Calls[0].ID != "put" || uncertain.Calls[0].Name != "write_file" {
@@ -238,7 +238,7 @@ func died(t *testing.T, rows ...Call) (*Memory, []llm.Message) {
 	var ids []string
 	for _, r := range rows {
 		r.Session = "s"
-		must(t, m.BeginCall(ctx, r))
+		beginCall(t, m, r)
 		if r.Done {
 			_, err := m.EndCall(ctx, r, plug.Event{})
 			must(t, err)
@@ -375,4 +375,12 @@ func (f *failing) Append(ctx context.Context, id, run string, messages ...llm.Me
 		return errBroken
 	}
 	return f.Memory.Append(ctx, id, run, messages...)
+}
+
+// beginCall stores that a call was begun.
+func beginCall(t *testing.T, s Store, c Call) {
+	t.Helper()
+	if _, err := s.BeginCall(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -55,6 +55,8 @@ type Begin struct {
 	Fresh *Session
 	// Messages go to the end of the history.
 	Messages []llm.Message
+	// First is the run's first event; without data none is stored.
+	First plug.Event
 	// Continues names an interrupted run of the session, whose request id this
 	// run takes over.
 	Continues string
@@ -66,6 +68,8 @@ type RunEnd struct {
 	Status RunStatus
 	Error  string
 	Usage  llm.Usage
+	// Messages is the last answer, if it is not stored yet.
+	Messages []llm.Message
 }
 
 // RequestKey finds a run by the id that its caller gave it, in a session or,
@@ -79,13 +83,13 @@ type RequestKey struct {
 // RunJournal is what a store implements that keeps runs. The engine works
 // without, unjournalled.
 type RunJournal interface {
-	// BeginRun stores a run. If its request id was used already, it stores
-	// nothing and returns the run that has it: the id tells. Of concurrent
-	// callers one wins.
-	BeginRun(ctx context.Context, b Begin) (Run, error)
-	// EndRun stores a run's end and its last event, together, and returns the
-	// event's number. ErrEnded if it has ended already.
-	EndRun(ctx context.Context, end RunEnd, last plug.Event) (int64, error)
+	// BeginRun stores a run and returns it with the number of its first event. If
+	// its request id was used already, it stores nothing and returns the run that
+	// has it: the id tells. Of concurrent callers one wins.
+	BeginRun(ctx context.Context, b Begin) (Run, int64, error)
+	// EndRun stores a run's end and its last events, together, and returns the
+	// events' numbers in order. ErrEnded if it has ended already.
+	EndRun(ctx context.Context, end RunEnd, last ...plug.Event) ([]int64, error)
 	// RunByRequest returns the run of a request id, or ErrNotFound.
 	RunByRequest(ctx context.Context, k RequestKey) (Run, error)
 }

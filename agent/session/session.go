@@ -124,8 +124,9 @@ type Journal interface {
 	// BeginCall stores that a call is about to have its effect. When it returns
 	// without an error, that is on the disk for calls whose effect reaches
 	// beyond this program, whatever happens to the machine. An id that the
-	// journal of the session holds already is an error.
-	BeginCall(ctx context.Context, c Call) error
+	// journal of the session holds already is an error. Events that led to it are
+	// stored together with it; their numbers are returned in order.
+	BeginCall(ctx context.Context, c Call, events ...plug.Event) ([]int64, error)
 	// EndCall stores a call's result, the event that tells of it and the message
 	// that answers it, if it is known already, together, and returns the event's
 	// number. The call need not have been begun. An

@@ -176,16 +176,16 @@ func journalHolds(t *testing.T, s Store) {
 	s.Create(ctx, Session{ID: "a"})
 	s.Create(ctx, Session{ID: "b"})
 	begun := Call{Session: "a", ID: "1", RunID: "r", Name: "shell", Effect: plug.EffectProcess, Started: time.UnixMilli(5)}
-	if err := s.BeginCall(ctx, begun); err != nil {
+	if _, err := s.BeginCall(ctx, begun); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.BeginCall(ctx, begun); err == nil {
+	if _, err := s.BeginCall(ctx, begun); err == nil {
 		t.Error("begun twice: got no error")
 	}
-	if err := s.BeginCall(ctx, Call{Session: "b", ID: "1", Effect: plug.EffectRead}); err != nil {
+	if _, err := s.BeginCall(ctx, Call{Session: "b", ID: "1", Effect: plug.EffectRead}); err != nil {
 		t.Errorf("the same id in another session: %v", err)
 	}
-	if err := s.BeginCall(ctx, Call{Session: "none", ID: "1"}); !errors.Is(err, ErrNotFound) {
+	if _, err := s.BeginCall(ctx, Call{Session: "none", ID: "1"}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("unknown session: got %v, want ErrNotFound", err)
 	}
 	if got, err := s.Pending(ctx, "a"); err != nil || len(got) != 1 || !sameCall(got[0], begun) {

@@ -21,9 +21,10 @@ type SQLite struct {
 	db     *db.DB
 	notice func(text string)
 
-	mu   sync.Mutex
-	held map[string]bool // sessions locked by this process
-	told map[int64]bool  // rows that could not be read, by seq
+	mu    sync.Mutex
+	held  map[string]bool // sessions locked by this process
+	owned map[string]bool // sessions whose rows may name this process
+	told  map[int64]bool  // rows that could not be read, by seq
 }
 
 var (
@@ -50,7 +51,9 @@ func OpenSQLite(ctx context.Context, o db.Options) (*SQLite, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &SQLite{db: d, notice: o.Notice, held: make(map[string]bool), told: make(map[int64]bool)}, nil
+	return &SQLite{
+		db: d, notice: o.Notice, held: make(map[string]bool), owned: make(map[string]bool), told: make(map[int64]bool),
+	}, nil
 }
 
 // Close implements Store.
@@ -302,9 +305,26 @@ func (s *SQLite) Lock(ctx context.Context, id string) (func(), error) {
 // its end: others would be refused for as long as it lives. If that can not be
 // stored either, they are, with its pid.
 func (s *SQLite) disown(ctx context.Context, id string) {
+	if !s.owns(id, false) {
+		return
+	}
 	if row, err := s.db.Session(ctx, id); err == nil && row.LockedPID == os.Getpid() {
 		_ = s.db.Write(ctx, db.Normal, func(tx *db.Tx) error { return tx.SetOwner(id, nil) })
 	}
+}
+
+// owns notes whether the row of a session may name this process, and returns
+// what was noted before.
+func (s *SQLite) owns(id string, on bool) (before bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before = s.owned[id]
+	if on {
+		s.owned[id] = true
+	} else {
+		delete(s.owned, id)
+	}
+	return before
 }
 
 // hold is a session that this process has locked.

@@ -119,8 +119,11 @@ var errBegun = errors.New("the journal holds it already")
 
 // BeginCall implements Store. The commit waits for the disk if the effect reaches
 // beyond this program.
-func (s *SQLite) BeginCall(ctx context.Context, c Call) error {
-	err := s.db.Write(ctx, syncOf(c.Effect), func(tx *db.Tx) error {
+func (s *SQLite) BeginCall(ctx context.Context, c Call, events ...plug.Event) (numbers []int64, err error) {
+	err = s.db.Write(ctx, syncOf(c.Effect), func(tx *db.Tx) (err error) {
+		if numbers, err = s.addEvents(tx, events); err != nil {
+			return err
+		}
 		return tx.BeginCall(db.Call{
 			Session: c.Session, ID: c.ID, Status: db.Pending, RunID: c.RunID, Name: c.Name,
 			Effect: string(c.Effect), StartedMs: millis(c.Started),
@@ -129,7 +132,18 @@ func (s *SQLite) BeginCall(ctx context.Context, c Call) error {
 	if errors.Is(err, db.ErrExists) {
 		err = errBegun
 	}
-	return mapped("begin call "+c.ID, err)
+	return numbers, mapped("begin call "+c.ID, err)
+}
+
+func (s *SQLite) addEvents(tx *db.Tx, events []plug.Event) ([]int64, error) {
+	numbers := make([]int64, len(events))
+	for i, e := range events {
+		var err error
+		if numbers[i], err = s.addEvent(tx, e); err != nil {
+			return nil, err
+		}
+	}
+	return numbers, nil
 }
 
 // syncOf says how durable the begin of a call is (spec store.md): a power cut

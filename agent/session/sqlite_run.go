@@ -48,7 +48,7 @@ func fromRun(r db.Run) Run {
 // BeginRun implements RunJournal. The transaction that looks for the request id
 // is the one that stores the run, so that of concurrent callers, in other
 // processes too, one wins.
-func (s *SQLite) BeginRun(ctx context.Context, b Begin) (Run, error) {
+func (s *SQLite) BeginRun(ctx context.Context, b Begin) (Run, int64, error) {
 	r := b.Run
 	if b.Fresh != nil {
 		r.Session = b.Fresh.ID
@@ -62,12 +62,14 @@ func (s *SQLite) BeginRun(ctx context.Context, b Begin) (Run, error) {
 	act := "begin run " + r.ID + " of session " + r.Session
 	rows, err := encodeRows(r.Session, r.ID, b.Messages)
 	if err != nil {
-		return Run{}, fmt.Errorf("%s: %w", act, err)
+		return Run{}, 0, fmt.Errorf("%s: %w", act, err)
 	}
 	self := db.Self()
 	r.OwnerPID = self.PID
-	// The function may run again from its start: it sets stored, and no more.
+	s.owns(r.Session, true)
+	// The function may run again from its start: it sets these two, and no more.
 	var stored db.Run
+	var number int64
 	err = s.db.Write(ctx, db.Normal, func(tx *db.Tx) error {
 		prior, err := priorRun(ctx, tx, r, b.Fresh)
 		switch {
@@ -80,12 +82,16 @@ func (s *SQLite) BeginRun(ctx context.Context, b Begin) (Run, error) {
 		if stored, err = beginRun(ctx, tx, r, b, self, prior.ID != ""); err != nil {
 			return err
 		}
-		return appendRows(ctx, tx, rows)
+		if err := appendRows(ctx, tx, rows); err != nil || b.First.Data == nil {
+			return err
+		}
+		number, err = s.addEvent(tx, b.First)
+		return err
 	})
 	if err != nil {
-		return Run{}, mapped(act, err)
+		return Run{}, 0, mapped(act, err)
 	}
-	return fromRun(stored), nil
+	return fromRun(stored), number, nil
 }
 
 // priorRun returns the run that has the request id of r, or one without an id.
@@ -111,11 +117,7 @@ func beginRun(ctx context.Context, tx *db.Tx, r Run, b Begin, self db.Owner, mov
 		ID: r.ID, Session: r.Session, Status: string(r.Status), RequestID: r.RequestID, CorrelationID: r.CorrelationID,
 		OwnerPID: self.PID, Owner: self, Model: r.Model, CreatedMs: millis(r.Created), StartedMs: millis(r.Started),
 	}
-	head, err := beginSession(ctx, tx, r.Session, b.Fresh)
-	if err == nil {
-		// Here at the latest of two that could both take the lock one is refused.
-		err = head.HeldElsewhere()
-	}
+	head, err := beginSession(ctx, tx, r.Session, b.Fresh, self)
 	if err != nil {
 		return row, err
 	}
@@ -134,20 +136,29 @@ func beginRun(ctx context.Context, tx *db.Tx, r Run, b Begin, self db.Owner, mov
 			return row, err
 		}
 	}
-	if err := tx.SetOwner(r.Session, &self); err != nil || head.Workspace == "" {
-		return row, err
+	if head.Workspace == "" {
+		return row, nil
 	}
 	return row, tx.OpenWorkspace(head.Workspace, row.CreatedMs)
 }
 
 // beginSession returns the head of the run's session, which it makes if it is
-// fresh.
-func beginSession(ctx context.Context, tx *db.Tx, id string, fresh *Session) (db.Session, error) {
-	if fresh == nil {
-		return tx.Session(ctx, id)
+// fresh, and makes this process its owner.
+func beginSession(ctx context.Context, tx *db.Tx, id string, fresh *Session, self db.Owner) (db.Session, error) {
+	if fresh != nil {
+		head := toRow(*fresh)
+		head.LockedPID, head.LockedBoot, head.LockedStart = self.PID, self.Boot, self.Start
+		return head, tx.CreateSession(head)
 	}
-	head := toRow(*fresh)
-	return head, tx.CreateSession(head)
+	head, err := tx.Session(ctx, id)
+	if err == nil {
+		// Here at the latest of two that could both take the lock one is refused.
+		err = head.HeldElsewhere()
+	}
+	if err == nil {
+		err = tx.SetOwner(id, &self)
+	}
+	return head, err
 }
 
 // continues checks that a run may be continued, and takes its request id over.
@@ -166,42 +177,54 @@ func continues(ctx context.Context, tx *db.Tx, from string, r Run, moves bool) e
 }
 
 // EndRun implements RunJournal. The session's usage grows by the run's.
-func (s *SQLite) EndRun(ctx context.Context, end RunEnd, last plug.Event) (number int64, err error) {
+func (s *SQLite) EndRun(ctx context.Context, end RunEnd, last ...plug.Event) (numbers []int64, err error) {
 	act := "end run " + end.ID
 	if !end.Status.Ended() {
-		return 0, fmt.Errorf("%s: %q is no end", act, end.Status)
+		return nil, fmt.Errorf("%s: %q is no end", act, end.Status)
 	}
 	usage, err := encodeUsage(end.Usage)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", act, err)
+		return nil, fmt.Errorf("%s: %w", act, err)
 	}
-	now := millis(last.Time)
+	now, id := int64(0), ""
+	if n := len(last); n > 0 {
+		// The event says which session it is, and need not be looked up.
+		now, id = millis(last[n-1].Time), last[n-1].SessionID
+	}
 	if now == 0 {
 		now = time.Now().UnixMilli()
 	}
+	rows, err := encodeRows(id, end.ID, end.Messages)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", act, err)
+	}
 	err = s.db.Write(ctx, db.Normal, func(tx *db.Tx) error {
-		// The event says which session it is, and need not be looked up.
-		r := db.Run{ID: end.ID, Session: last.SessionID}
+		r := db.Run{ID: end.ID, Session: id}
 		if r.Session == "" {
 			if r, err = tx.Run(ctx, end.ID); err != nil {
 				return err
 			}
+			id = r.Session
 		}
 		r.Status, r.EndedMs, r.Error, r.Usage = string(end.Status), now, end.Error, usage
 		if err := tx.EndRun(r); err != nil {
 			return err
 		}
-		if last.Data != nil {
-			if number, err = s.addEvent(tx, last); err != nil {
-				return err
-			}
+		for i := range rows {
+			rows[i].Session = id
 		}
-		if err := tx.SetOwner(r.Session, nil); err != nil {
+		if err := appendRows(ctx, tx, rows); err != nil {
 			return err
 		}
-		return tx.TouchSession(r.Session, now, usage)
+		if numbers, err = s.addEvents(tx, last); err != nil {
+			return err
+		}
+		return tx.LeaveSession(id, now, usage)
 	})
-	return number, mapped(act, err)
+	if err == nil {
+		s.owns(id, false)
+	}
+	return numbers, mapped(act, err)
 }
 
 // RunByRequest implements RunJournal. In a workspace the first run of the id is

@@ -49,7 +49,7 @@ func TestRunFromBeginToEnd(t *testing.T) {
 	b := begin("r1", "", "req", user("hello"))
 	b.Fresh = &Session{ID: "a", Workspace: "/w", Created: time.UnixMilli(1000)}
 	b.Run.CorrelationID, b.Run.Started = "corr", time.UnixMilli(1001)
-	got, err := s.BeginRun(ctx, b)
+	got, _, err := s.BeginRun(ctx, b)
 	if err != nil || got.ID != "r1" || got.Session != "a" || got.Status != RunRunning || got.OwnerPID != os.Getpid() || !got.Started.Equal(b.Run.Started) {
 		t.Fatalf("begin: got %+v, %v", got, err)
 	}
@@ -63,9 +63,14 @@ func TestRunFromBeginToEnd(t *testing.T) {
 	if _, err := s.EndRun(ctx, RunEnd{ID: "r1", Status: RunRunning}, last); err == nil {
 		t.Error("end with a state that is none: got no error")
 	}
-	number, err := s.EndRun(ctx, end, last)
-	if err != nil || number == 0 {
-		t.Fatalf("end: got %d, %v", number, err)
+	end.Messages = []llm.Message{{Role: llm.RoleAssistant, Text: "the answer"}}
+	turn := plug.Event{SessionID: "a", RunID: "r1", Seq: 0, Time: last.Time, Data: plug.TurnCompleted{Turn: 1}}
+	numbers, err := s.EndRun(ctx, end, turn, last)
+	if err != nil || len(numbers) != 2 || numbers[0] == 0 || numbers[1] <= numbers[0] {
+		t.Fatalf("end: got %d, %v", numbers, err)
+	}
+	if m, err := s.Messages(ctx, "a"); err != nil || len(m) == 0 || m[len(m)-1].Text != "the answer" {
+		t.Errorf("the last answer: got %+v, %v", m, err)
 	}
 	for _, status := range []RunStatus{RunCompleted, RunInterrupted} {
 		if _, err := s.EndRun(ctx, RunEnd{ID: "r1", Status: status}, last); !errors.Is(err, ErrEnded) {
@@ -86,11 +91,11 @@ func TestRunFromBeginToEnd(t *testing.T) {
 		t.Errorf("in another workspace: got %v, want ErrNotFound", err)
 	}
 	events, err := s.RunEvents(ctx, "a", "r1")
-	if err != nil || len(events) != 1 || events[0].ID != number {
+	if err != nil || len(events) != 2 || events[0].ID != numbers[0] || events[1].ID != numbers[1] {
 		t.Errorf("events: got %+v, %v", events, err)
 	}
 	messages, err := s.RunMessages(ctx, "a", "r1")
-	if err != nil || len(messages) != 1 || messages[0].Text != "hello" {
+	if err != nil || len(messages) != 2 || messages[0].Text != "hello" {
 		t.Errorf("messages: got %+v, %v", messages, err)
 	}
 	if sum, err := s.Summary(ctx, "a"); err != nil || sum.BusyPID != 0 || sum.LastRun != RunFailed || !sum.Updated.Equal(last.Time) {
@@ -109,7 +114,7 @@ func TestBeginRunStoresAllOrNothing(t *testing.T) {
 	other.Continues = "none"
 	for name, b := range map[string]Begin{"broken message": begin("r1", "a", "", user("x"), broken), "taken session": fresh,
 		"no session": begin("r4", "none", "", user("x")), "nothing to continue": other} {
-		if r, err := s.BeginRun(ctx, b); err == nil {
+		if r, _, err := s.BeginRun(ctx, b); err == nil {
 			t.Errorf("%s: got %+v, want an error", name, r)
 		}
 	}
@@ -117,10 +122,10 @@ func TestBeginRunStoresAllOrNothing(t *testing.T) {
 	if err != nil || c.Messages != 0 || c.Runs != 0 {
 		t.Errorf("got %+v %v, want nothing stored", c, err)
 	}
-	if _, err := s.BeginRun(ctx, begin("r1", "a", "")); err != nil {
+	if _, _, err := s.BeginRun(ctx, begin("r1", "a", "")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.BeginRun(ctx, begin("r1", "a", "")); !errors.Is(err, ErrExists) {
+	if _, _, err := s.BeginRun(ctx, begin("r1", "a", "")); !errors.Is(err, ErrExists) {
 		t.Errorf("id taken: got %v, want ErrExists", err)
 	}
 }
@@ -139,7 +144,7 @@ func TestRequestIsOneRunOfManyCallers(t *testing.T) {
 				if fresh {
 					b.Fresh = &Session{ID: fmt.Sprintf("fresh-%d", i), Workspace: "/w"}
 				}
-				r, err := s.BeginRun(ctx, b)
+				r, _, err := s.BeginRun(ctx, b)
 				if err != nil {
 					t.Errorf("caller %d: %v", i, err)
 				}
@@ -168,7 +173,7 @@ func TestRequestIsOneRunOfManyProcesses(t *testing.T) {
 		s := openAt(t, dir, nil)
 		b := begin(fmt.Sprint("run-", os.Getpid()), "", "req", user("x"))
 		b.Fresh = &Session{ID: fmt.Sprint("session-", os.Getpid()), Workspace: "/w"}
-		r, err := s.BeginRun(ctx, b)
+		r, _, err := s.BeginRun(ctx, b)
 		fmt.Printf("got %s %v\n", r.ID, err)
 		return // without an end: as if it died
 	}
@@ -214,7 +219,7 @@ func TestRequestIsOneRunOfManyProcesses(t *testing.T) {
 	for range 2 {
 		b := begin("next", old.Session, "req")
 		b.Continues = old.ID
-		r, err := s.BeginRun(ctx, b)
+		r, _, err := s.BeginRun(ctx, b)
 		if err != nil || r.ID != "next" || r.RequestID != "req" {
 			t.Fatalf("continue: got %+v, %v", r, err)
 		}
@@ -228,22 +233,22 @@ func TestOnlyAnInterruptedRunIsContinued(t *testing.T) {
 	ctx := context.Background()
 	s := openAt(t, t.TempDir(), nil)
 	s.Create(ctx, Session{ID: "a"})
-	if _, err := s.BeginRun(ctx, begin("r1", "a", "req")); err != nil {
+	if _, _, err := s.BeginRun(ctx, begin("r1", "a", "req")); err != nil {
 		t.Fatal(err)
 	}
 	b := begin("r2", "a", "req")
 	b.Continues = "r1"
-	if r, err := s.BeginRun(ctx, b); err == nil {
+	if r, _, err := s.BeginRun(ctx, b); err == nil {
 		t.Errorf("a running one: got %+v, want an error", r)
 	}
-	if _, err := s.EndRun(ctx, RunEnd{ID: "r1", Status: RunCompleted}, plug.Event{}); err != nil {
+	if _, err := s.EndRun(ctx, RunEnd{ID: "r1", Status: RunCompleted}); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := s.BeginRun(ctx, b); err == nil {
+	if r, _, err := s.BeginRun(ctx, b); err == nil {
 		t.Errorf("one that has ended: got %+v, want an error", r)
 	}
 	b.Continues = ""
-	if r, err := s.BeginRun(ctx, b); err != nil || r.ID != "r1" || r.Status != RunCompleted {
+	if r, _, err := s.BeginRun(ctx, b); err != nil || r.ID != "r1" || r.Status != RunCompleted {
 		t.Errorf("again: got %+v, %v, want the first run", r, err)
 	}
 }
@@ -455,15 +460,15 @@ func TestErrorsNameWhatIsMissing(t *testing.T) {
 	ctx := context.Background()
 	s := openAt(t, t.TempDir(), nil)
 	must(t, s.Create(ctx, Session{ID: "a"}))
-	_, err := s.BeginRun(ctx, begin("r", "a", ""))
+	_, _, err := s.BeginRun(ctx, begin("r", "a", ""))
 	must(t, err)
 	_, blob := s.OpenBlob(ctx, "a", "h")
 	_, anyBlob := s.Blob(ctx, "h")
 	_, request := s.RunByRequest(ctx, RequestKey{Session: "a", RequestID: "q"})
 	_, head := s.Session(ctx, "none")
-	_, twice := s.BeginRun(ctx, begin("r", "a", ""))
-	_, lost := s.BeginRun(ctx, begin("r2", "none", ""))
-	_, end := s.EndRun(ctx, RunEnd{ID: "none", Status: RunFailed}, plug.Event{})
+	_, _, twice := s.BeginRun(ctx, begin("r", "a", ""))
+	_, _, lost := s.BeginRun(ctx, begin("r2", "none", ""))
+	_, end := s.EndRun(ctx, RunEnd{ID: "none", Status: RunFailed})
 	for _, c := range []struct {
 		err  error
 		is   error
@@ -488,7 +493,7 @@ func TestUnlockTakesTheOwnersNameAway(t *testing.T) {
 	must(t, s.Create(ctx, Session{ID: "a"}))
 	unlock, err := s.Lock(ctx, "a")
 	must(t, err)
-	_, err = s.BeginRun(ctx, begin("r", "a", ""))
+	_, _, err = s.BeginRun(ctx, begin("r", "a", ""))
 	must(t, err)
 	if sum, err := s.Summary(ctx, "a"); err != nil || sum.BusyPID != os.Getpid() {
 		t.Fatalf("while it runs: %+v, %v", sum, err)
@@ -514,7 +519,7 @@ func TestRunIsRefusedWhileTheOwnerLives(t *testing.T) {
 	}
 	must(t, s.db.Write(ctx, db.Normal, func(tx *db.Tx) error { return tx.SetOwner("a", &o) }))
 	var busy *BusyError
-	if _, err := s.BeginRun(ctx, begin("r", "a", "")); !errors.As(err, &busy) || busy.PID != o.PID {
+	if _, _, err := s.BeginRun(ctx, begin("r", "a", "")); !errors.As(err, &busy) || busy.PID != o.PID {
 		t.Errorf("begin: got %v, want it in use by %d", err, o.PID)
 	}
 	if _, err := s.Lock(ctx, "a"); !errors.As(err, &busy) || busy.PID != o.PID {

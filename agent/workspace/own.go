@@ -42,9 +42,10 @@ func (w *Workspace) Guard(paths ...string) {
 	w.own.add(paths...)
 }
 
-// CloseOff keeps tools from opening files at all: the database of this process
-// loses its locks when any descriptor of one of its files is closed (fcntl(2),
-// "record locks"). The paths are absolute. Call it before anything is opened.
+// CloseOff guards files, and keeps tools from opening them at all: the database
+// of this process loses its locks when any descriptor of one of its files is
+// closed (fcntl(2), "record locks"). The paths are absolute. Call it before
+// anything is opened.
 func (w *Workspace) CloseOff(paths ...string) { w.closed.add(paths...) }
 
 // ErrClosedOff tells of a file that no tool opens.
@@ -54,7 +55,7 @@ var ErrClosedOff = errors.New("it belongs to the session database of this progra
 func (w *Workspace) isOwn(names string) bool {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	return w.own.holds(names)
+	return w.own.holds(names) || w.closed.holds(names)
 }
 
 // isClosedOff tells whether a path is one that tools do not open.
