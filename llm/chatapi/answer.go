@@ -2,32 +2,20 @@ package chatapi
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"alisio/llm"
+	"alisio/llm/wire"
 )
 
-const (
-	// maxText bounds the visible text of an answer, in bytes.
-	maxText = 16 << 20
-	// maxReasoning bounds the reasoning of an answer, in bytes.
-	maxReasoning = 16 << 20
-)
-
-var (
-	errText      = errors.New("more text than an answer may hold")
-	errReasoning = errors.New("more reasoning than an answer may hold")
-	errParts     = errors.New("more parts of content than a chunk may hold")
-)
+const errParts = wire.TooMuch("more parts of content than a chunk may hold")
 
 // answer is the message in the making.
 type answer struct {
+	deltas        *wire.Deltas
 	origin        llm.Origin
 	omitReasoning bool
 
-	text      strings.Builder
-	reasoning strings.Builder
 	// field is the key that reasoning came in first; it goes back under it.
 	field string
 	// thinking: reasoning came as parts of content and goes back so.
@@ -43,25 +31,10 @@ type answer struct {
 	received bool
 }
 
-func (a *answer) addText(s []byte) error {
-	a.text.Write(s)
-	if a.text.Len() > maxText {
-		return errText
-	}
-	return nil
-}
-
-func (a *answer) addReasoning(field string, s []byte) error {
-	if a.field == "" && !a.thinking {
-		a.field = field
-	}
-	a.reasoning.Write(s)
-	return a.checkReasoning()
-}
-
+// checkReasoning bounds all that is kept of reasoning.
 func (a *answer) checkReasoning() error {
-	if a.reasoning.Len()+a.details.size+len(a.extra) > maxReasoning {
-		return errReasoning
+	if len(a.deltas.Reasoning())+a.details.size+len(a.extra) > wire.MaxReasoning {
+		return wire.ErrReasoning
 	}
 	return nil
 }
@@ -77,12 +50,12 @@ func (a *answer) report(reports ...*llm.Usage) {
 
 // hasNothing reports whether neither text nor a call nor reasoning came.
 func (a *answer) hasNothing() bool {
-	return a.text.Len() == 0 && len(a.calls.slots) == 0 && a.reasoning.Len() == 0 && len(a.details.items) == 0
+	return len(a.deltas.Text()) == 0 && len(a.calls.slots) == 0 && len(a.deltas.Reasoning()) == 0 && len(a.details.items) == 0
 }
 
 // end decides what an answer is whose stream is over: complete, or an error
 // (spec runner.md, "How a stream ends"). done tells that the end mark came.
-func (a *answer) end(host string, done bool) (llm.Event, error) {
+func (a *answer) end(server wire.Server, done bool) (llm.Event, error) {
 	reason := strings.ToLower(a.finish)
 	cut := false
 	switch {
@@ -94,12 +67,12 @@ func (a *answer) end(host string, done bool) (llm.Event, error) {
 		// Calls are acted upon, so they are taken without a finish reason only
 		// when everything else says that they are complete.
 		if !done || len(a.calls.slots) == 0 || !a.calls.whole() {
-			return llm.Event{}, llm.Errorf(llm.CauseStream, "the stream of %s ended before the answer was complete", host)
+			return llm.Event{}, llm.Errorf(llm.CauseStream, "the stream of %s ended before the answer was complete", server.Host)
 		}
 	case lengthReason(reason):
 		cut = true
 	case !stopReason(reason):
-		return llm.Event{}, a.failed(host, reason)
+		return llm.Event{}, server.Ended(a.finish)
 	case a.hasNothing():
 		return llm.Event{}, llm.Errorf(llm.CauseStream, "the model returned nothing")
 	}
@@ -127,28 +100,10 @@ func lengthReason(reason string) bool {
 	return false
 }
 
-// failed makes the error of a finish reason that is no success, nil for one
-// that nobody knows.
-func (a *answer) failed(host, reason string) error {
-	switch reason {
-	case "content_filter":
-		return llm.Errorf(llm.CauseFiltered, "the provider's content filter stopped the answer").
-			WithHint("change the request")
-	case "model_context_window_exceeded":
-		return llm.Errorf(llm.CauseContextLength, "the conversation no longer fits into the model's window").
-			WithHint("give a smaller task, or use a model with a larger window")
-	case "error":
-		return llm.Errorf(llm.CauseServer, "%s failed while it was answering", host)
-	case "aborted", "insufficient_system_resource":
-		return llm.Errorf(llm.CauseServer, "%s broke the answer off (%s)", host, reason)
-	}
-	return nil
-}
-
 // message builds the finished message. It settles the ids of calls, which data
 // then repeats.
 func (a *answer) message() llm.Message {
-	m := llm.Message{Role: llm.RoleAssistant, Text: a.text.String(), Calls: a.calls.calls(), Origin: a.origin}
+	m := llm.Message{Role: llm.RoleAssistant, Text: a.deltas.Text(), Calls: a.calls.calls(), Origin: a.origin}
 	if a.needsData() {
 		m.ProviderData = []json.RawMessage{a.data()}
 	}
@@ -163,7 +118,7 @@ func (a *answer) needsData() bool {
 
 // sendsReasoning: reasoning that came in details alone goes back as details.
 func (a *answer) sendsReasoning() bool {
-	return a.reasoning.Len() > 0 && (a.field != "" || a.thinking) && !a.omitReasoning
+	return len(a.deltas.Reasoning()) > 0 && (a.field != "" || a.thinking) && !a.omitReasoning
 }
 
 // data is the whole assistant message as it goes back.
@@ -171,19 +126,19 @@ func (a *answer) data() json.RawMessage {
 	b := []byte(`{"role":"assistant","content":`)
 	if a.thinking && a.sendsReasoning() {
 		b = append(b, `[{"type":"thinking","thinking":[{"type":"text","text":`...)
-		b = appendString(b, a.reasoning.String())
+		b = wire.AppendString(b, a.deltas.Reasoning())
 		b = append(b, `}]}`...)
-		if a.text.Len() > 0 {
+		if len(a.deltas.Text()) > 0 {
 			b = append(b, `,{"type":"text","text":`...)
-			b = appendString(b, a.text.String())
+			b = wire.AppendString(b, a.deltas.Text())
 			b = append(b, '}')
 		}
 		b = append(b, ']')
 	} else {
-		b = appendString(b, a.text.String())
+		b = wire.AppendString(b, a.deltas.Text())
 		if a.sendsReasoning() {
 			b = append(b, `,"`+a.field+`":`...)
-			b = appendString(b, a.reasoning.String())
+			b = wire.AppendString(b, a.deltas.Reasoning())
 		}
 	}
 	if len(a.details.items) > 0 {

@@ -2,14 +2,13 @@ package chatapi
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
 
 	"alisio/llm"
+	"alisio/llm/wire"
 )
 
 const (
@@ -20,8 +19,6 @@ const (
 	maxArguments = 64 << 20
 	// maxName is the longest id or name of a call, in bytes.
 	maxName = 256
-	// idLength is that of ids made here; Mistral takes no other.
-	idLength = 9
 )
 
 // assembly puts tool calls together from fragments. A fragment belongs to a call
@@ -66,8 +63,6 @@ type fragment struct {
 	later bool
 }
 
-var errCalls = errors.New("more tool calls, or arguments, than an answer may hold")
-
 // add takes a fragment.
 func (a *assembly) add(f fragment) error {
 	f.trim()
@@ -77,7 +72,7 @@ func (a *assembly) add(f fragment) error {
 			return nil // an empty entry opens nothing
 		}
 		if len(a.slots) == maxCalls {
-			return errCalls
+			return wire.ErrCalls
 		}
 		s = &slot{index: f.index}
 		a.slots = append(a.slots, s)
@@ -87,7 +82,7 @@ func (a *assembly) add(f fragment) error {
 		a.size += len(k) + len(v)
 	}
 	if a.size > maxArguments {
-		return errCalls
+		return wire.ErrCalls
 	}
 	a.size -= len(s.id) + len(s.name)
 	s.take(f)
@@ -201,8 +196,8 @@ func (s *slot) take(f fragment) {
 		if s.extra == nil {
 			s.extra = map[string]json.RawMessage{}
 		}
-		if _, known := s.extra[k]; known || len(s.extra) < maxKeys {
-			s.extra[k] = kept(v)
+		if _, known := s.extra[k]; known || len(s.extra) < wire.MaxKeys {
+			s.extra[k] = wire.Kept(v)
 		}
 	}
 }
@@ -232,18 +227,13 @@ func (a *assembly) calls() []llm.ToolCall {
 	var calls []llm.ToolCall
 	used := map[string]bool{}
 	for _, s := range a.slots {
-		for s.id == "" || used[s.id] || !printable(s.id) {
-			s.id = rand.Text()[:idLength]
+		for used[s.id] || !wire.FitID(s.id) {
+			s.id = wire.NewID()
 		}
 		used[s.id] = true
 		calls = append(calls, llm.ToolCall{ID: s.id, Name: strings.ToValidUTF8(s.name, "\uFFFD"), Arguments: s.arguments()})
 	}
 	return calls
-}
-
-// printable reports whether an id is one that can be stored and shown.
-func printable(id string) bool {
-	return len(id) <= maxName && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // appendCalls appends tool_calls as they go back to the server. Call calls
@@ -255,15 +245,15 @@ func (a *assembly) appendCalls(b []byte) []byte {
 			b = append(b, ',')
 		}
 		b = append(b, `{"id":`...)
-		b = appendString(b, s.id)
+		b = wire.AppendString(b, s.id)
 		b = append(b, `,"type":"function","function":{"name":`...)
-		b = appendString(b, s.name)
+		b = wire.AppendString(b, s.name)
 		b = append(b, `,"arguments":`...)
-		b = appendString(b, s.arguments())
+		b = wire.AppendString(b, s.arguments())
 		b = append(b, '}')
 		for _, k := range slices.Sorted(maps.Keys(s.extra)) {
 			b = append(b, ',')
-			b = appendString(b, k)
+			b = wire.AppendString(b, k)
 			b = append(b, ':')
 			b = append(b, s.extra[k]...)
 		}
@@ -308,21 +298,21 @@ func (e *ending) feed(b []byte) {
 
 // readFragment decodes an entry of tool_calls, or a legacy function_call.
 func readFragment(raw json.RawMessage) (fragment, bool) {
-	keys, ok := fields(raw)
+	keys, ok := wire.Fields(raw)
 	if !ok {
 		return fragment{}, false
 	}
-	f := fragment{id: text(keys["id"]), index: integer(keys["index"])}
+	f := fragment{id: wire.Text(keys["id"]), index: wire.Integer(keys["index"])}
 	function := struct {
 		Name      json.RawMessage `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 	}{keys["name"], keys["arguments"]}
-	if inner := keys["function"]; present(inner) {
+	if inner := keys["function"]; wire.Present(inner) {
 		if json.Unmarshal(inner, &function) != nil {
 			return fragment{}, false
 		}
 	}
-	f.name = text(function.Name)
+	f.name = wire.Text(function.Name)
 	f.args = arguments(function.Arguments)
 	for _, known := range []string{"id", "index", "type", "function", "name", "arguments"} {
 		delete(keys, known)
@@ -334,34 +324,10 @@ func readFragment(raw json.RawMessage) (fragment, bool) {
 // arguments takes a JSON string, or the arguments themselves as JSON.
 func arguments(raw json.RawMessage) []byte {
 	switch {
-	case !present(raw):
+	case !wire.Present(raw):
 		return nil
 	case raw[0] == '"':
-		return []byte(text(raw))
+		return []byte(wire.Text(raw))
 	}
 	return raw
-}
-
-// present reports whether a field was sent and is not null.
-func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
-
-// text decodes a JSON string; anything else is "".
-func text(raw json.RawMessage) string {
-	var s string
-	if !present(raw) || json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
-}
-
-// integer decodes a whole number, also one written as a string.
-func integer(raw json.RawMessage) *int {
-	var n int
-	if !present(raw) {
-		return nil
-	}
-	if json.Unmarshal(raw, &n) != nil && json.Unmarshal([]byte(text(raw)), &n) != nil {
-		return nil
-	}
-	return &n
 }

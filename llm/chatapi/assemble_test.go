@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"alisio/llm/wire"
 )
 
 // assemble feeds fragments, one chunk a string of entries, and returns the
@@ -72,8 +74,8 @@ func TestAssembly(t *testing.T) {
 			g := got[i]
 			if rest, made := strings.CutPrefix(want[i], "# "); made {
 				id, after, _ := strings.Cut(g, " ")
-				if len(id) != idLength || after != rest {
-					t.Errorf("%s: got %q, want an id of %d and %q", c.name, g, idLength, rest)
+				if len(id) != 9 || after != rest {
+					t.Errorf("%s: got %q, want an id of %d and %q", c.name, g, 9, rest)
 				}
 			} else if g != want[i] {
 				t.Errorf("%s: got %q, want %q", c.name, g, want[i])
@@ -88,7 +90,7 @@ func TestAssemblyIsBounded(t *testing.T) {
 	for i := 0; err == nil && i <= maxCalls; i++ {
 		err = a.add(fragment{index: &i, name: "x"})
 	}
-	if !errors.Is(err, errCalls) || len(a.slots) != maxCalls {
+	if !errors.Is(err, wire.ErrCalls) || len(a.slots) != maxCalls {
 		t.Errorf("many calls: got %v with %d", err, len(a.slots))
 	}
 	big := fragment{args: make([]byte, maxArguments/4)}
@@ -96,7 +98,7 @@ func TestAssemblyIsBounded(t *testing.T) {
 	for i := 0; err == nil && i < 10; i++ {
 		err = a.add(big)
 	}
-	if !errors.Is(err, errCalls) || len(a.slots[0].args) > maxArguments {
+	if !errors.Is(err, wire.ErrCalls) || len(a.slots[0].args) > maxArguments {
 		t.Errorf("large arguments: got %v with %d bytes", err, len(a.slots[0].args))
 	}
 	a, err = assembly{}, nil
@@ -104,7 +106,7 @@ func TestAssemblyIsBounded(t *testing.T) {
 	for i := 0; err == nil && i < 100; i++ {
 		err = a.add(fragment{name: "x", extra: map[string]json.RawMessage{key + string(rune('a'+i)): nil}})
 	}
-	if !errors.Is(err, errCalls) {
+	if !errors.Is(err, wire.ErrCalls) {
 		t.Errorf("unknown keys: got %v", err)
 	}
 }
@@ -146,12 +148,12 @@ func TestIDsAndNamesAreBounded(t *testing.T) {
 
 func TestKeysOfACallAreBounded(t *testing.T) {
 	var a assembly
-	for i := range 2 * maxKeys {
+	for i := range 2 * wire.MaxKeys {
 		if err := a.add(fragment{name: "x", extra: map[string]json.RawMessage{string(rune('A' + i)): []byte("1")}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := len(a.slots[0].extra); got != maxKeys {
-		t.Errorf("got %d keys, want %d", got, maxKeys)
+	if got := len(a.slots[0].extra); got != wire.MaxKeys {
+		t.Errorf("got %d keys, want %d", got, wire.MaxKeys)
 	}
 }

@@ -3,9 +3,21 @@ package chatapi
 import (
 	"encoding/json"
 	"errors"
-	"math"
 
 	"alisio/llm"
+	"alisio/llm/wire"
+)
+
+const (
+	// maxNarrow is the longest chunk that encoding/json takes apart alone, in
+	// bytes: its choices can cost a hundred times as much.
+	maxNarrow = 64 << 10
+	// maxChoices is how many choices of a longer one are looked at; one was asked
+	// for.
+	maxChoices = 128
+	// maxParts is how many parts of content, or pieces of reasoning_details, one
+	// chunk may hold.
+	maxParts = 1 << 16
 )
 
 // chunk is one object of a stream, or a whole plain answer. Every field is
@@ -33,7 +45,7 @@ type choices []choice
 
 // UnmarshalJSON takes any JSON value. Choices behind the first 128 are left out.
 func (c *choices) UnmarshalJSON(b []byte) error {
-	entries, _ := elements(b, maxChoices)
+	entries, _ := wire.Elements(b, maxChoices)
 	*c = make([]choice, len(entries))
 	for i, e := range entries {
 		_ = json.Unmarshal(e, &(*c)[i]) // what has another type is skipped, as everywhere
@@ -68,14 +80,14 @@ type delta struct {
 // function_call. It reports false when there are more than an answer may hold.
 func (d *delta) fragments() (entries []json.RawMessage, ok bool) {
 	switch {
-	case !present(d.ToolCalls):
+	case !wire.Present(d.ToolCalls):
 		ok = true
 	case d.ToolCalls[0] == '[':
-		entries, ok = split(d.ToolCalls, maxCalls)
+		entries, ok = wire.Split(d.ToolCalls, maxCalls)
 	default:
 		entries, ok = []json.RawMessage{d.ToolCalls}, true
 	}
-	if present(d.FunctionCall) {
+	if wire.Present(d.FunctionCall) {
 		entries = append(entries, d.FunctionCall)
 	}
 	return entries, ok
@@ -103,11 +115,11 @@ func decode(data []byte) (chunk, error) {
 
 // fault returns the error that a chunk holds, or nil.
 func (c *chunk) fault(data []byte) json.RawMessage {
-	if faulty(c.Error) {
+	if wire.Faulty(c.Error) {
 		return c.Error
 	}
 	for _, ch := range c.Choices {
-		if faulty(ch.Error) {
+		if wire.Faulty(ch.Error) {
 			return ch.Error
 		}
 	}
@@ -115,15 +127,6 @@ func (c *chunk) fault(data []byte) json.RawMessage {
 		return data
 	}
 	return nil
-}
-
-// faulty: some servers send an empty error field with each chunk.
-func faulty(raw json.RawMessage) bool {
-	switch string(raw) {
-	case "", "null", "false", `""`, "{}", "[]":
-		return false
-	}
-	return true
 }
 
 // part is an entry of content that is a list (Mistral).
@@ -146,8 +149,8 @@ type parts struct {
 // when a model thinks. It reports false when there are more parts than one chunk
 // may hold.
 func content(raw json.RawMessage) (p parts, ok bool) {
-	if !present(raw) || raw[0] != '[' {
-		p.text = []byte(text(raw))
+	if !wire.Present(raw) || raw[0] != '[' {
+		p.text = []byte(wire.Text(raw))
 		return p, true
 	}
 	p.left = maxParts
@@ -166,7 +169,7 @@ func content(raw json.RawMessage) (p parts, ok bool) {
 
 // think takes the text of a thinking part: a string, or a list of text parts.
 func (p *parts) think(raw json.RawMessage) bool {
-	p.reasoning = append(p.reasoning, text(raw)...)
+	p.reasoning = append(p.reasoning, wire.Text(raw)...)
 	return p.read(raw, func(one part) bool {
 		p.reasoning = append(p.reasoning, one.Text...)
 		return true
@@ -175,7 +178,7 @@ func (p *parts) think(raw json.RawMessage) bool {
 
 // read gives the parts in a list to take, one at a time.
 func (p *parts) read(raw json.RawMessage, take func(part) bool) bool {
-	entries, ok := elements(raw, p.left)
+	entries, ok := wire.Elements(raw, p.left)
 	p.left -= len(entries)
 	for _, e := range entries {
 		var one part
@@ -191,7 +194,7 @@ func (p *parts) read(raw json.RawMessage, take func(part) bool) bool {
 // servers send the same text in two of them.
 func (d *delta) reasoning() (name, s string) {
 	for i, raw := range []json.RawMessage{d.ReasoningContent, d.Reasoning, d.ReasoningText} {
-		if s := text(raw); s != "" {
+		if s := wire.Text(raw); s != "" {
 			return reasoningFields[i], s
 		}
 	}
@@ -204,15 +207,15 @@ var reasoningFields = [3]string{"reasoning_content", "reasoning", "reasoning_tex
 
 // usage is every form of a usage report. Cached tokens are part of the prompt's.
 type usage struct {
-	PromptTokens        count `json:"prompt_tokens"`
-	CompletionTokens    count `json:"completion_tokens"`
+	PromptTokens        wire.Count `json:"prompt_tokens"`
+	CompletionTokens    wire.Count `json:"completion_tokens"`
 	PromptTokensDetails struct {
-		CachedTokens count `json:"cached_tokens"`
+		CachedTokens wire.Count `json:"cached_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionTokensDetails struct {
-		ReasoningTokens count `json:"reasoning_tokens"`
+		ReasoningTokens wire.Count `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
-	PromptCacheHitTokens count `json:"prompt_cache_hit_tokens"` // DeepSeek
+	PromptCacheHitTokens wire.Count `json:"prompt_cache_hit_tokens"` // DeepSeek
 }
 
 // words turns a report into ours; nil when it counts nothing.
@@ -241,9 +244,9 @@ func (u *usage) words() *llm.Usage {
 
 // timings is llama.cpp's report.
 type timings struct {
-	CacheN     count `json:"cache_n"`
-	PromptN    count `json:"prompt_n"`
-	PredictedN count `json:"predicted_n"`
+	CacheN     wire.Count `json:"cache_n"`
+	PromptN    wire.Count `json:"prompt_n"`
+	PredictedN wire.Count `json:"predicted_n"`
 }
 
 func (t *timings) words() *llm.Usage {
@@ -251,18 +254,4 @@ func (t *timings) words() *llm.Usage {
 		return nil
 	}
 	return &llm.Usage{Input: int(t.CacheN + t.PromptN), CachedInput: int(t.CacheN), Output: int(t.PredictedN)}
-}
-
-// count is a number of tokens, whatever a server writes for it: never negative,
-// and zero when it is no number.
-type count int32
-
-// UnmarshalJSON takes any JSON value.
-func (n *count) UnmarshalJSON(b []byte) error {
-	var f float64
-	if json.Unmarshal(b, &f) != nil && json.Unmarshal([]byte(text(b)), &f) != nil {
-		f = 0
-	}
-	*n = count(max(0, min(f, math.MaxInt32/4)))
-	return nil
 }

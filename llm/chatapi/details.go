@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"alisio/llm/wire"
 )
 
 // maxDetails is how many reasoning items one answer may hold.
@@ -27,20 +29,20 @@ type detail struct {
 // add takes the reasoning_details of a delta and returns the text in it that a
 // person can read. It reports false when there is more than an answer may hold.
 func (d *details) add(raw json.RawMessage) (shown string, ok bool) {
-	if d.size += len(raw); d.size > maxReasoning {
+	if d.size += len(raw); d.size > wire.MaxReasoning {
 		return "", false
 	}
-	entries, ok := elements(raw, maxParts)
+	entries, ok := wire.Elements(raw, maxParts)
 	var all strings.Builder
 	for _, e := range entries {
 		if e[0] != '{' {
 			continue
 		}
-		keys, fits := fields(e)
+		keys, fits := wire.Fields(e)
 		if !fits {
 			return "", false
 		}
-		piece, summary := text(keys["text"]), text(keys["summary"])
+		piece, summary := wire.Text(keys["text"]), wire.Text(keys["summary"])
 		all.WriteString(piece)
 		all.WriteString(summary)
 		item := d.last()
@@ -62,10 +64,10 @@ func (d *details) add(raw json.RawMessage) (shown string, ok bool) {
 func (i *detail) merge(keys map[string]json.RawMessage) {
 	for k, v := range keys {
 		old, known := i.keys[k]
-		if known && (!present(v) || string(v) == string(old)) || !known && len(i.keys) == maxKeys {
+		if known && (!wire.Present(v) || string(v) == string(old)) || !known && len(i.keys) == wire.MaxKeys {
 			continue
 		}
-		i.keys[k] = kept(v)
+		i.keys[k] = wire.Kept(v)
 	}
 }
 
@@ -82,10 +84,10 @@ func (i *detail) goesOn(keys map[string]json.RawMessage) bool {
 	if string(i.keys["type"]) != string(keys["type"]) || string(i.keys["index"]) != string(keys["index"]) {
 		return false
 	}
-	if present(keys["id"]) && present(i.keys["id"]) && string(keys["id"]) != string(i.keys["id"]) {
+	if wire.Present(keys["id"]) && wire.Present(i.keys["id"]) && string(keys["id"]) != string(i.keys["id"]) {
 		return false
 	}
-	return !present(keys["data"])
+	return !wire.Present(keys["data"])
 }
 
 // appendTo appends the items as JSON, keys sorted, so that the same answer goes
@@ -101,13 +103,13 @@ func (d *details) appendTo(b []byte) []byte {
 			if j > 0 {
 				b = append(b, ',')
 			}
-			b = appendString(b, k)
+			b = wire.AppendString(b, k)
 			b = append(b, ':')
 			switch {
 			case k == "text" && len(item.text) > 0:
-				b = appendString(b, string(item.text))
+				b = wire.AppendString(b, string(item.text))
 			case k == "summary" && len(item.summary) > 0:
-				b = appendString(b, string(item.summary))
+				b = wire.AppendString(b, string(item.summary))
 			default:
 				b = append(b, item.keys[k]...)
 			}

@@ -30,7 +30,7 @@ func FuzzStream(f *testing.F) {
 	f.Add("<html>")
 	f.Fuzz(func(t *testing.T, body string) {
 		c := client()
-		c.grace = 1 << 40
+		c.endpoint.Limits.Grace = 1 << 40
 		events, err := stream(c, strings.NewReader(body))
 		if err != nil {
 			message := err.Error()

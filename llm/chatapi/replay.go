@@ -1,10 +1,10 @@
 package chatapi
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"alisio/llm"
+	"alisio/llm/wire"
 )
 
 // replay returns the message as its provider gave it, or nil when it must be
@@ -51,7 +51,7 @@ type storedCall struct {
 // stands reports whether the call is that of the message, and one that servers
 // take.
 func (s storedCall) stands(c llm.ToolCall) bool {
-	return s.ID == c.ID && callName(s.Function.Name) == s.Function.Name && object([]byte(s.Function.Arguments))
+	return s.ID == c.ID && wire.CallName(s.Function.Name) == s.Function.Name && wire.IsObject([]byte(s.Function.Arguments))
 }
 
 // mended is the stored message with the given calls in place of its own. What
@@ -66,9 +66,9 @@ func mended(raw json.RawMessage, stored []storedCall, calls []llm.ToolCall) json
 		if len(b) > 1 {
 			b = append(b, ',')
 		}
-		b = append(append(appendString(b, key), ':'), value...)
+		b = append(append(wire.AppendString(b, key), ':'), value...)
 	}
-	for key, value := range members(raw) {
+	for key, value := range wire.Members(raw) {
 		if key != "tool_calls" {
 			add(key, value)
 		}
@@ -93,36 +93,18 @@ func appendMended(b []byte, s storedCall, c llm.ToolCall) []byte {
 		return append(b, s.raw...)
 	}
 	b = append(b, `{"id":`...)
-	b = appendString(b, c.ID)
+	b = wire.AppendString(b, c.ID)
 	b = append(b, `,"type":"function","function":{"name":`...)
-	b = appendString(b, callName(c.Name))
+	b = wire.AppendString(b, wire.CallName(c.Name))
 	b = append(b, `,"arguments":`...)
-	b = append(appendString(b, callArguments(c.Arguments)), '}')
-	for key, value := range members(s.raw) {
+	b = append(wire.AppendString(b, wire.CallArguments(c.Arguments)), '}')
+	for key, value := range wire.Members(s.raw) {
 		switch key {
 		case "id", "type", "function", "index":
 		default:
-			b = append(append(append(b, ','), appendString(nil, key)...), ':')
+			b = append(append(append(b, ','), wire.AppendString(nil, key)...), ':')
 			b = append(b, value...)
 		}
 	}
 	return append(b, '}')
-}
-
-// members ranges over the members of a JSON object in their order.
-func members(raw json.RawMessage) func(yield func(string, json.RawMessage) bool) {
-	return func(yield func(string, json.RawMessage) bool) {
-		d := json.NewDecoder(bytes.NewReader(raw))
-		if t, err := d.Token(); err != nil || t != json.Delim('{') {
-			return
-		}
-		for d.More() {
-			t, err := d.Token()
-			key, ok := t.(string)
-			var value json.RawMessage
-			if err != nil || !ok || d.Decode(&value) != nil || !yield(key, value) {
-				return
-			}
-		}
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"alisio/llm"
+	"alisio/llm/wire"
 )
 
 func user(s string) llm.Message { return llm.Message{Role: llm.RoleUser, Text: s} }
@@ -149,7 +150,7 @@ func TestC048NoInvalidArgumentsInHistory(t *testing.T) {
 	for _, args := range []string{"", " ", `{"path":"a","content":"xx`, "null", "[1]", `"x"`, "{} {}"} {
 		m := said("", call("c1", "x", args))
 		m.Origin = llm.Origin{Provider: "test", API: API, Model: "m"}
-		m.ProviderData = []json.RawMessage{json.RawMessage(`{"role":"assistant","content":"","reasoning":"r","tool_calls":[{"id":"c1","type":"function","function":{"name":"x","arguments":` + string(appendString(nil, args)) + `}}]}`)}
+		m.ProviderData = []json.RawMessage{json.RawMessage(`{"role":"assistant","content":"","reasoning":"r","tool_calls":[{"id":"c1","type":"function","function":{"name":"x","arguments":` + string(wire.AppendString(nil, args)) + `}}]}`)}
 		got := build(t, Config{}, llm.Request{Model: "m", Messages: []llm.Message{m, result("c1", "not valid")}})
 		if want := `"tool_calls":[{"id":"c1","type":"function","function":{"name":"x","arguments":"{}"}}]`; !strings.Contains(got, want) {
 			t.Errorf("arguments %q: got %s, want one with %s", args, got, want)
@@ -159,7 +160,7 @@ func TestC048NoInvalidArgumentsInHistory(t *testing.T) {
 
 func TestNamesInHistory(t *testing.T) {
 	for in, want := range map[string]string{"": "unknown", "mcp.read file": "mcp_read_file", "ok-1_A": "ok-1_A", "ü": "_", strings.Repeat("n", 80): strings.Repeat("n", 64)} {
-		if got := callName(in); got != want {
+		if got := wire.CallName(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}
@@ -207,7 +208,7 @@ func TestForeignIDs(t *testing.T) {
 	m.Origin.Provider = "other"
 	req := llm.Request{Messages: []llm.Message{m, result(long, "r")}}
 	got := build(t, Config{}, req)
-	if strings.Contains(got, long) || strings.Count(got, (&history{foreign: true}).id(long)) != 2 || got != build(t, Config{}, req) {
+	if strings.Contains(got, long) || strings.Count(got, wire.ShortID(long, maxID)) != 2 || got != build(t, Config{}, req) {
 		t.Errorf("got %s, want one short id in both messages, the same each time", got)
 	}
 	m.Origin.Provider = "test"
@@ -221,19 +222,6 @@ func TestEmptyAssistantIsDropped(t *testing.T) {
 	if got := build(t, Config{}, llm.Request{Messages: []llm.Message{user("a"), said(""), user("b")}}); strings.Contains(got, "assistant") {
 		t.Errorf("got %s", got)
 	}
-}
-
-func FuzzString(f *testing.F) {
-	for _, s := range []string{"", "a\"\\\n\r\t\x00\x1f\x7f", "台😀", "\xff\xc0\x80", "\xed\xa0\x80 lone surrogate", "\u2028"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		var got string
-		b := appendString(nil, s)
-		if err := json.Unmarshal(b, &got); err != nil || !utf8.Valid(b) || got != string([]rune(s)) {
-			t.Errorf("%q: got %q as %s, %v", s, got, b, err)
-		}
-	})
 }
 
 func BenchmarkBody(b *testing.B) {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"alisio/llm"
+	"alisio/llm/wire"
 )
 
 // trip is a transport that answers with one body.
@@ -32,7 +33,7 @@ func (f *trip) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // stream reads a body with a fresh client and returns what it yields.
 func stream(c *Client, body io.Reader) (events []llm.Event, err error) {
-	c.cfg.HTTP = &http.Client{Transport: &trip{body: io.NopCloser(body)}}
+	c.endpoint.HTTP = &http.Client{Transport: &trip{body: io.NopCloser(body)}}
 	for ev, err := range c.Stream(context.Background(), hello()) {
 		if err != nil {
 			return events, err
@@ -64,7 +65,7 @@ func TestDeltasInMemoryAreJoined(t *testing.T) {
 	defer in.Close()
 	go io.WriteString(out, text1("a")+text1("b")) // and then nothing
 	c := client()
-	c.cfg.HTTP = &http.Client{Transport: &trip{body: in}}
+	c.endpoint.HTTP = &http.Client{Transport: &trip{body: in}}
 	for ev, err := range c.Stream(context.Background(), hello()) {
 		if err != nil || ev.Text == "" {
 			t.Errorf("got %+v, %v", ev, err)
@@ -82,7 +83,7 @@ func TestJoinedDeltasAreBounded(t *testing.T) {
 	all := 0
 	for _, ev := range events[:len(events)-1] {
 		all += len(ev.Text)
-		if len(ev.Text) > joined+len(piece) {
+		if len(ev.Text) > wire.Joined+len(piece) {
 			t.Errorf("an event of %d bytes", len(ev.Text))
 		}
 	}
@@ -107,7 +108,7 @@ func TestC016GraceBehindTheFinishReason(t *testing.T) {
 			out.CloseWithError(f.ctx.Err())
 		}()
 		c := client()
-		c.cfg.HTTP = &http.Client{Transport: f}
+		c.endpoint.HTTP = &http.Client{Transport: f}
 		start := time.Now()
 		var last llm.Event
 		for ev, err := range c.Stream(t.Context(), hello()) {
@@ -116,8 +117,8 @@ func TestC016GraceBehindTheFinishReason(t *testing.T) {
 			}
 			last = ev
 		}
-		if took := time.Since(start); took < graceTime || took > graceTime+time.Second {
-			t.Errorf("took %v, want about %v", took, graceTime)
+		if took := time.Since(start); took < c.endpoint.Limits.Grace || took > c.endpoint.Limits.Grace+time.Second {
+			t.Errorf("took %v, want about %v", took, c.endpoint.Limits.Grace)
 		}
 		if last.Kind != llm.Completed || last.Message.Text != "Hello" || last.Usage == nil || last.Usage.Input != 3 {
 			t.Errorf("got %+v", last)
@@ -127,8 +128,8 @@ func TestC016GraceBehindTheFinishReason(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	c := client()
-	c.maxLine = 100_000
-	long := strings.Repeat("a", c.maxLine+1)
+	c.endpoint.Limits.Line = 100_000
+	long := strings.Repeat("a", c.endpoint.Limits.Line+1)
 	thought := func(s string) string { return `data: {"choices":[{"delta":{"reasoning":"` + s + `"}}]}` + "\n\n" }
 	cases := []struct {
 		name string
@@ -137,8 +138,8 @@ func TestLimits(t *testing.T) {
 	}{
 		{"line", strings.NewReader(text1(long)), "line longer than 100000 bytes"},
 		{"whole answer", strings.NewReader(`{"choices":[{"message":{"content":"` + long + `"}}]}`), "too large"},
-		{"reasoning", io.LimitReader(&repeat{text: thought(strings.Repeat("r", 50_000))}, 20<<20), errReasoning.Error()},
-		{"details", io.LimitReader(&repeat{text: `data: {"choices":[{"delta":{"reasoning_details":[{"type":"a"},{"type":"b"}]}}]}` + "\n\n"}, 20<<20), errReasoning.Error()},
+		{"reasoning", io.LimitReader(&repeat{text: thought(strings.Repeat("r", 50_000))}, 20<<20), wire.ErrReasoning.Error()},
+		{"details", io.LimitReader(&repeat{text: `data: {"choices":[{"delta":{"reasoning_details":[{"type":"a"},{"type":"b"}]}}]}` + "\n\n"}, 20<<20), wire.ErrReasoning.Error()},
 	}
 	for _, tc := range cases {
 		_, err := stream(c, tc.body)
@@ -152,7 +153,7 @@ func TestLimits(t *testing.T) {
 func TestStartBehindBlanks(t *testing.T) {
 	fault := `{"error":{"message":"no capacity","code":503}}`
 	for name, before := range map[string]string{
-		"blank lines": "\n\r\n \t\n", "mark": bom, "both": "\n" + bom + "\n", "many blank lines": strings.Repeat("\n", 5000),
+		"blank lines": "\n\r\n \t\n", "mark": "\uFEFF", "both": "\n" + "\uFEFF" + "\n", "many blank lines": strings.Repeat("\n", 5000),
 	} {
 		for way, wrap := range map[string]func(io.Reader) io.Reader{
 			"whole": func(r io.Reader) io.Reader { return r }, "byte by byte": iotest.OneByteReader,
@@ -171,20 +172,9 @@ func TestStartBehindBlanks(t *testing.T) {
 			}
 		}
 	}
-	events, err := stream(client(), iotest.OneByteReader(strings.NewReader(bom+"\n\n"+text1("a")+stop)))
+	events, err := stream(client(), iotest.OneByteReader(strings.NewReader("\uFEFF"+"\n\n"+text1("a")+stop)))
 	if err != nil || events[len(events)-1].Message.Text != "a" {
 		t.Errorf("events: got %v, %v", events, err)
-	}
-}
-
-func TestTextIsBounded(t *testing.T) {
-	var a answer
-	half := make([]byte, maxText/2+1)
-	if err := a.addText(half); err != nil {
-		t.Errorf("half of it: got %v", err)
-	}
-	if err := a.addText(half); !errors.Is(err, errText) {
-		t.Errorf("too much: got %v", err)
 	}
 }
 
@@ -271,7 +261,7 @@ func TestNothingRunsOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	buf := make([]byte, 1<<20)
-	if stacks := buf[:runtime.Stack(buf, true)]; bytes.Contains(stacks, []byte("chatapi.after")) {
+	if stacks := buf[:runtime.Stack(buf, true)]; bytes.Contains(stacks, []byte("wire.After")) {
 		t.Errorf("a timer's goroutine is left:\n%s", stacks)
 	}
 }
@@ -284,7 +274,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 	}))
 	defer s.Close()
 	c := New(Config{BaseURL: s.URL, HTTP: s.Client()})
-	c.drain = time.Minute // the end always comes here
+	c.endpoint.Limits.Drain = time.Minute // the end always comes here
 	for range 3 {
 		if _, err := complete(c, hello()); err != nil {
 			t.Fatal(err)
@@ -391,7 +381,7 @@ func BenchmarkStream(b *testing.B) {
 	b.SetBytes(int64(len(typical) + 8))
 	b.ReportAllocs()
 	c := client()
-	c.cfg.HTTP = &http.Client{Transport: &trip{body: io.NopCloser(bulk(b.N))}}
+	c.endpoint.HTTP = &http.Client{Transport: &trip{body: io.NopCloser(bulk(b.N))}}
 	if _, err := complete(c, hello()); err != nil {
 		b.Fatal(err)
 	}

@@ -3,6 +3,8 @@ package chatapi
 import (
 	"strings"
 	"testing"
+
+	"alisio/llm/wire"
 )
 
 const typical = `{"id":"chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT","object":"chat.completion.chunk","created":1741569952,` +
@@ -86,7 +88,7 @@ func decoded(data []byte) (s string, ok bool) {
 		return "", false
 	}
 	d := ch.Delta
-	if calls, _ := d.fragments(); len(calls) > 0 || present(d.ReasoningDetails) || present(d.ExtraContent) || text(d.Refusal) != "" {
+	if calls, _ := d.fragments(); len(calls) > 0 || wire.Present(d.ReasoningDetails) || wire.Present(d.ExtraContent) || wire.Text(d.Refusal) != "" {
 		return "", false
 	}
 	p, _ := content(d.Content)

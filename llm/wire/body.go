@@ -23,6 +23,8 @@ type report struct {
 	text string
 	// words are codes, types and statuses, in lower case.
 	words []string
+	// params are paths of fields that the error is about.
+	params []string
 	// status is a code between 400 and 599 found inside the body.
 	status int
 	// header holds the upstream's headers where a router quotes them.
@@ -43,6 +45,7 @@ type fields struct {
 	Msg      json.RawMessage `json:"msg"`
 	Detail   json.RawMessage `json:"detail"`
 	Loc      json.RawMessage `json:"loc"`
+	Param    json.RawMessage `json:"param"`
 	Code     json.RawMessage `json:"code"`
 	Type     json.RawMessage `json:"type"`
 	Status   json.RawMessage `json:"status"`
@@ -92,7 +95,7 @@ func (r *report) read(raw json.RawMessage, depth int) {
 
 // readText takes a string; some routers put the upstream's JSON into it.
 func (r *report) readText(raw json.RawMessage, depth int) {
-	s := str(raw)
+	s := Text(raw)
 	if inner := strings.TrimSpace(s); strings.HasPrefix(inner, "{") && json.Valid([]byte(inner)) {
 		r.read(json.RawMessage(inner), depth+1)
 		return
@@ -113,6 +116,7 @@ func (r *report) readList(list []json.RawMessage, depth int) {
 			texts = append(texts, one.text)
 		}
 		r.words = append(r.words, one.words...)
+		r.params = append(r.params, one.params...)
 		if r.status == 0 {
 			r.status, r.header = one.status, one.header
 		}
@@ -132,6 +136,10 @@ func (r *report) readFields(f fields, depth int) {
 	}
 	if where := loc(f.Loc); where != "" && r.text != "" {
 		r.text = where + ": " + r.text
+		r.params = append(r.params, where)
+	}
+	if param := Text(f.Param); param != "" {
+		r.params = append(r.params, param)
 	}
 	for _, raw := range []json.RawMessage{f.Code, f.Type, f.Status} {
 		r.word(raw)
@@ -142,7 +150,7 @@ func (r *report) readFields(f fields, depth int) {
 // word takes a code, type or status: a string or a number. Servers put HTTP
 // statuses there, as 429 or "429"; other numbers are codes of their own.
 func (r *report) word(raw json.RawMessage) {
-	s := str(raw)
+	s := Text(raw)
 	if s == "" {
 		s = string(bytes.TrimSpace(raw))
 	}
@@ -152,7 +160,7 @@ func (r *report) word(raw json.RawMessage) {
 		}
 		return
 	}
-	if str(raw) != "" {
+	if Text(raw) != "" && s != "error" { // which says nothing
 		r.words = append(r.words, strings.ToLower(s))
 	}
 }
@@ -173,7 +181,7 @@ func (r *report) readMetadata(raw json.RawMessage, depth int) {
 		if r.header == nil {
 			r.header = http.Header{}
 		}
-		if s := str(value); s != "" {
+		if s := Text(value); s != "" {
 			r.header.Set(name, s)
 		}
 	}
@@ -187,15 +195,6 @@ func (r *report) readMetadata(raw json.RawMessage, depth int) {
 		r.text += ": " + upstream.text
 	}
 	r.words = append(r.words, upstream.words...)
-}
-
-// str decodes a JSON string; anything else is "".
-func str(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
 }
 
 // loc joins the path of a validation report, as in ["body", "messages", 0].

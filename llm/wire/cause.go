@@ -98,14 +98,18 @@ func byWord(w string) llm.Cause {
 	case "authentication_error", "invalid_api_key", "permission_error", "permission_denied", "unauthenticated",
 		"unauthorized", "account_deactivated", "invalid_authentication_error":
 		return llm.CauseAuth
-	case "content_filter", "content_policy_violation", "content_filter_error", "moderation_blocked", "responsibleaipolicyviolation":
+	case "content_filter", "content_policy_violation", "content_filter_error", "moderation_blocked", "responsibleaipolicyviolation",
+		"bio_policy", "image_content_policy_violation":
 		return llm.CauseFiltered
 	case "invalid_request_error", "not_found_error", "model_not_found", "not_found", "invalid_argument", "badrequesterror",
-		"bad_request", "failed_precondition", "unsupported_parameter", "unsupported_value", "invalid_prompt":
+		"bad_request", "failed_precondition", "unsupported_parameter", "unsupported_value", "invalid_prompt", "data_residency_mismatch",
+		"invalid_image", "invalid_image_format", "invalid_base64_image", "invalid_image_url", "image_too_large", "image_too_small",
+		"image_parse_error", "invalid_image_mode", "image_file_too_large", "unsupported_image_media_type", "empty_image_file",
+		"failed_to_download_image", "image_file_not_found":
 		return llm.CauseBadRequest
 	case "server_error", "api_error", "internal_error", "internal_server_error", "overloaded_error", "overloaded",
 		"unavailable_error", "service_unavailable", "unavailable", "internal", "deadline_exceeded", "timeout", "timeout_error",
-		"server_overloaded", "upstream_error", "bad_gateway":
+		"server_overloaded", "upstream_error", "bad_gateway", "vector_store_timeout":
 		return llm.CauseServer
 	}
 	return ""

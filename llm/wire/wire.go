@@ -1,10 +1,14 @@
-// Package wire turns what goes wrong between a model server and us into
-// llm.Error: HTTP statuses, error bodies of every known shape, errors inside a
-// stream, wait hints and connection faults.
+// Package wire is what the wire clients share: the request, the loop over its
+// answer, the text of deltas, the plain JSON of streams, the rules of a history,
+// catalogs, and what goes wrong between a model server and us as llm.Error.
 //
-// It sends nothing and repeats nothing: whether to send again is for others to say. Nothing
-// that a server says reaches an error text before it was made one short line
-// without control characters and without the key.
+//	Ask → body without what the server refuses → POST → Turn → Protocol → events
+//
+// It knows no protocol. A request is sent once, and once more without optional
+// fields that the server refused by name: retries, time limits and what becomes
+// of an answer that broke off are the runner's. Nothing that a server says
+// reaches an error text before it was made one short line without control
+// characters and without the key.
 package wire
 
 import (
@@ -33,6 +37,11 @@ type Server struct {
 // at most 64 KiB of the body and leaves closing it, and bounding the time, to
 // the caller.
 func (s Server) Status(resp *http.Response) *llm.Error {
+	e, _ := s.status(resp)
+	return e
+}
+
+func (s Server) status(resp *http.Response) (*llm.Error, report) {
 	// A body that breaks off still says something.
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxBody))
 	r := parse(body)
@@ -41,7 +50,25 @@ func (s Server) Status(resp *http.Response) *llm.Error {
 	if e.Message == "" {
 		e.Message = fmt.Sprintf("%s answered %d (%s) without saying why", s.Host, resp.StatusCode, statusText(resp.StatusCode))
 	}
-	return e
+	return e, r
+}
+
+// Ended makes the error of a reason for which a model ended its answer that is no
+// success; a stream error for one that nobody knows.
+func (s Server) Ended(reason string) *llm.Error {
+	switch strings.ToLower(reason) {
+	case "content_filter":
+		return llm.Errorf(llm.CauseFiltered, "the provider's content filter stopped the answer").
+			WithHint("change the request")
+	case "model_context_window_exceeded", "context_length_exceeded":
+		return llm.Errorf(llm.CauseContextLength, "the conversation no longer fits into the model's window").
+			WithHint("give a smaller task, or use a model with a larger window")
+	case "error", "failed":
+		return llm.Errorf(llm.CauseServer, "%s failed while it was answering", s.Host)
+	case "aborted", "cancelled", "insufficient_system_resource":
+		return llm.Errorf(llm.CauseServer, "%s broke the answer off (%s)", s.Host, strings.ToLower(reason))
+	}
+	return &llm.Error{Cause: llm.CauseStream, Message: s.Host + " " + s.Clean("ended the answer with the unknown finish reason "+reason)}
 }
 
 // InBand makes the error of an error object that came with a success status:

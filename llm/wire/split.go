@@ -1,4 +1,4 @@
-package chatapi
+package wire
 
 import (
 	"bytes"
@@ -6,25 +6,14 @@ import (
 	"unicode/utf16"
 )
 
-const (
-	// maxNarrow is the longest chunk that encoding/json takes apart alone, in
-	// bytes: its choices can cost a hundred times as much.
-	maxNarrow = 64 << 10
-	// maxChoices is how many choices of a longer one are looked at; one was asked
-	// for.
-	maxChoices = 128
-	// maxParts is how many parts of content, or pieces of reasoning_details, one
-	// chunk may hold.
-	maxParts = 1 << 16
-	// maxKeys is how many keys a call or a reasoning item may have.
-	maxKeys = 64
-)
+// MaxKeys is how many keys an object may have that is taken apart and kept.
+const MaxKeys = 64
 
-// split cuts an array or object into its entries, of an object with their keys.
+// Split cuts an array or object into its entries, of an object with their keys.
 // The entries are pieces of raw, so that a list of many small ones costs little
 // more than its text; who keeps one copies it. Past limit entries it stops and
 // reports false. raw is valid JSON.
-func split(raw []byte, limit int) (entries []json.RawMessage, ok bool) {
+func Split(raw []byte, limit int) (entries []json.RawMessage, ok bool) {
 	depth, from, quoted := 0, 1, false
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
@@ -59,21 +48,21 @@ func split(raw []byte, limit int) (entries []json.RawMessage, ok bool) {
 	return entries, true
 }
 
-// elements returns the entries of an array, none for anything else.
-func elements(raw []byte, limit int) (entries []json.RawMessage, ok bool) {
+// Elements returns the entries of an array, none for anything else.
+func Elements(raw []byte, limit int) (entries []json.RawMessage, ok bool) {
 	if len(raw) == 0 || raw[0] != '[' {
 		return nil, true
 	}
-	return split(raw, limit)
+	return Split(raw, limit)
 }
 
-// fields returns the keys and values of an object as pieces of raw. It reports
-// false for what is none, and for one with more than maxKeys keys.
-func fields(raw []byte) (map[string]json.RawMessage, bool) {
+// Fields returns the keys and values of an object as pieces of raw. It reports
+// false for what is none, and for one with more than MaxKeys keys.
+func Fields(raw []byte) (map[string]json.RawMessage, bool) {
 	if len(raw) == 0 || raw[0] != '{' {
 		return nil, false
 	}
-	entries, ok := split(raw, maxKeys)
+	entries, ok := Split(raw, MaxKeys)
 	if !ok {
 		return nil, false
 	}
@@ -86,16 +75,16 @@ func fields(raw []byte) (map[string]json.RawMessage, bool) {
 			}
 		}
 		_, value, _ := bytes.Cut(e[end:], []byte(":"))
-		keys[text(e[:end+1])] = bytes.TrimSpace(value)
+		keys[Text(e[:end+1])] = bytes.TrimSpace(value)
 	}
 	return keys, true
 }
 
-// kept copies raw JSON that will go back to a server. Escapes of lone surrogates
+// Kept copies raw JSON that will go back to a server. Escapes of lone surrogates
 // become \ufffd, since servers refuse bodies with them; nothing else changes.
-func kept(raw json.RawMessage) json.RawMessage {
+func Kept(raw json.RawMessage) json.RawMessage {
 	b := bytes.Clone(raw)
-	w := walker{b: b}
+	s := Scanner{b: b}
 	for i := 0; i+1 < len(b); i++ {
 		if b[i] != '\\' {
 			continue
@@ -103,11 +92,11 @@ func kept(raw json.RawMessage) json.RawMessage {
 		if i++; b[i] != 'u' {
 			continue
 		}
-		w.i, w.scratch = i+1, w.scratch[:0]
-		if r, ok := w.hex4(); !ok || !utf16.IsSurrogate(r) {
+		s.i, s.scratch = i+1, s.scratch[:0]
+		if r, ok := s.hex4(); !ok || !utf16.IsSurrogate(r) {
 			continue
 		}
-		if w.i = i + 1; w.unicode() {
+		if s.i = i + 1; s.unicode() {
 			i += 10 // a pair
 			continue
 		}

@@ -1,4 +1,4 @@
-package chatapi
+package wire
 
 import (
 	"bytes"
@@ -24,23 +24,23 @@ const (
 // Models lists the server's catalog with what that one answer tells. Zero
 // windows are common: many servers have no field for them, and llama.cpp's
 // n_ctx_train, which is not the window in use, is not taken for one.
-func (c *Client) Models(ctx context.Context) ([]llm.Model, error) {
-	resp, err := c.do(ctx, http.MethodGet, "/models", nil, "")
+func (e *Endpoint) Models(ctx context.Context) ([]llm.Model, error) {
+	resp, err := e.Do(ctx, http.MethodGet, "/models", nil, "")
 	if err != nil {
 		return nil, first(ctx.Err(), err)
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxCatalog+1))
 	if err != nil {
-		return nil, first(ctx.Err(), c.server.Broken(err))
+		return nil, first(ctx.Err(), e.Broken(err))
 	}
 	list, ok := catalog(data)
 	if !ok || len(data) > maxCatalog {
-		e := c.server.InBand(data)
-		if e.Status == 0 {
-			e = llm.Errorf(llm.CauseBadRequest, "%s sent no list of models", c.server.Host)
+		fault := e.InBand(data)
+		if fault.Status == 0 {
+			fault = llm.Errorf(llm.CauseBadRequest, "%s sent no list of models", e.Host)
 		}
-		return nil, e.WithHint("check the base URL")
+		return nil, fault.WithHint("check the base URL")
 	}
 	return models(list), nil
 }
@@ -74,33 +74,33 @@ type entry struct {
 	Name json.RawMessage `json:"name"`
 
 	TopProvider struct {
-		ContextLength       count `json:"context_length"`
-		MaxCompletionTokens count `json:"max_completion_tokens"`
+		ContextLength       Count `json:"context_length"`
+		MaxCompletionTokens Count `json:"max_completion_tokens"`
 	} `json:"top_provider"` // OpenRouter
 	LoadedInstances []struct {
-		ContextLength count `json:"context_length"`
+		ContextLength Count `json:"context_length"`
 		Config        struct {
-			ContextLength count `json:"context_length"`
+			ContextLength Count `json:"context_length"`
 		} `json:"config"`
 	} `json:"loaded_instances"` // LM Studio
-	LoadedContextLength count `json:"loaded_context_length"` // LM Studio
-	ContextLength       count `json:"context_length"`        // OpenRouter
-	ContextWindow       count `json:"context_window"`        // Groq
-	MaxModelLen         count `json:"max_model_len"`         // vLLM
-	MaxContextLength    count `json:"max_context_length"`    // Mistral, LM Studio
-	MaxInputTokens      count `json:"max_input_tokens"`      // Anthropic-shaped
-	InputTokenLimit     count `json:"inputTokenLimit"`       // Gemini
+	LoadedContextLength Count `json:"loaded_context_length"` // LM Studio
+	ContextLength       Count `json:"context_length"`        // OpenRouter
+	ContextWindow       Count `json:"context_window"`        // Groq
+	MaxModelLen         Count `json:"max_model_len"`         // vLLM
+	MaxContextLength    Count `json:"max_context_length"`    // Mistral, LM Studio
+	MaxInputTokens      Count `json:"max_input_tokens"`      // Anthropic-shaped
+	InputTokenLimit     Count `json:"inputTokenLimit"`       // Gemini
 
-	MaxCompletionTokens count `json:"max_completion_tokens"` // Groq
-	MaxOutputTokens     count `json:"max_output_tokens"`
-	MaxTokens           count `json:"max_tokens"`       // Anthropic-shaped
-	OutputTokenLimit    count `json:"outputTokenLimit"` // Gemini
+	MaxCompletionTokens Count `json:"max_completion_tokens"` // Groq
+	MaxOutputTokens     Count `json:"max_output_tokens"`
+	MaxTokens           Count `json:"max_tokens"`       // Anthropic-shaped
+	OutputTokenLimit    Count `json:"outputTokenLimit"` // Gemini
 }
 
 // window takes what the server will really give before what the model could
 // take: the upstream's limit, then a loaded instance, then the model's own.
 func (e *entry) window() int {
-	fields := []count{e.TopProvider.ContextLength, e.LoadedContextLength}
+	fields := []Count{e.TopProvider.ContextLength, e.LoadedContextLength}
 	for _, i := range e.LoadedInstances {
 		fields = append(fields, i.ContextLength, i.Config.ContextLength)
 	}
@@ -113,7 +113,7 @@ func (e *entry) output() int {
 	return positive(e.TopProvider.MaxCompletionTokens, e.MaxCompletionTokens, e.MaxOutputTokens, e.MaxTokens, e.OutputTokenLimit)
 }
 
-func positive(fields ...count) int {
+func positive(fields ...Count) int {
 	for _, n := range fields {
 		if n > 0 {
 			return int(n)
@@ -151,7 +151,7 @@ func models(list []json.RawMessage) []llm.Model {
 // for one that could draw on a terminal.
 func modelID(e entry) string {
 	for _, raw := range []json.RawMessage{e.ID, e.Key, e.Name} {
-		id := text(raw)
+		id := Text(raw)
 		if id == "" {
 			continue
 		}

@@ -1,4 +1,4 @@
-package chatapi
+package wire
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ func list(t *testing.T, status int, body string) ([]llm.Model, error) {
 		io.WriteString(w, body)
 	}))
 	defer s.Close()
-	return New(Config{BaseURL: s.URL + "/v1/", Key: "sk-1234", HTTP: s.Client()}).Models(t.Context())
+	return NewEndpoint(s.URL+"/v1/", "sk-1234", s.Client()).Models(t.Context())
 }
 
 func TestModels(t *testing.T) {

@@ -2,90 +2,17 @@ package chatapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
+	"io"
+	"net/http"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
 	"alisio/llm"
+	"alisio/llm/wire"
 )
-
-var splits = []string{
-	`[]`, `[ ]`, `{}`, `[1]`, ` [ 1 , "a,]\"\\" , [2,{"b":[3]}] , null ]`, `{"a":1,"b,:\"":[{},"}"],"\\":"\\","c":{"d":{}}}`,
-	`[[],[[]],{}]`, `{"a":1,"a":2}`, `{"\u0061" : "x" }`, `{"\ud800":"\ud800"}`, `{"":[","]}`, `"a"`, `null`, `7`,
-}
-
-// The pieces are those that encoding/json finds.
-func FuzzSplit(f *testing.F) {
-	for _, s := range splits {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		raw := []byte(strings.TrimSpace(s))
-		if !json.Valid(raw) {
-			return
-		}
-		var want []json.RawMessage
-		_ = json.Unmarshal(raw, &want)
-		equal := func(a, b json.RawMessage) bool { return string(a) == string(b) }
-		if got, ok := elements(raw, len(raw)); !ok || !slices.EqualFunc(got, want, equal) {
-			t.Errorf("%s: got %s, %v, want %s", raw, got, ok, want)
-		}
-		var object map[string]json.RawMessage
-		isObject := json.Unmarshal(raw, &object) == nil && object != nil
-		got, ok := fields(raw)
-		few := len(raw) < 4*maxKeys
-		if !ok && isObject && few || ok && (!isObject || !maps.EqualFunc(got, object, equal)) {
-			t.Errorf("%s: got %s, %v, want %s", raw, got, ok, object)
-		}
-	})
-}
-
-func TestSplitIsBounded(t *testing.T) {
-	three := []byte(`[1,2,3]`)
-	if got, ok := elements(three, 3); !ok || len(got) != 3 {
-		t.Errorf("as many as may be: got %s, %v", got, ok)
-	}
-	if got, ok := elements(three, 2); ok || len(got) != 2 {
-		t.Errorf("one more: got %s, %v", got, ok)
-	}
-	object := func(n int) []byte {
-		var keys []string
-		for i := range n {
-			keys = append(keys, fmt.Sprintf(`"%d":0`, i))
-		}
-		return []byte("{" + strings.Join(keys, ",") + "}")
-	}
-	if got, ok := fields(object(maxKeys)); !ok || len(got) != maxKeys {
-		t.Errorf("keys: got %d, %v", len(got), ok)
-	}
-	if _, ok := fields(object(maxKeys + 1)); ok {
-		t.Error("one key more was taken")
-	}
-}
-
-func TestKept(t *testing.T) {
-	for in, want := range map[string]string{
-		`{"a" : "\ud83d\ude00\uD83D\uDE00"}`: `{"a" : "\ud83d\ude00\uD83D\uDE00"}`,
-		`"\ud800"`:                           `"\ufffd"`,
-		`"\uDC00\uD800x"`:                    `"\ufffd\ufffdx"`,
-		`"\ud800\u0041"`:                     `"\ufffd\u0041"`,
-		`"\ud800\ud83d\ude00"`:               `"\ufffd\ud83d\ude00"`,
-		`"\\ud800 \\\ud800"`:                 `"\\ud800 \\\ufffd"`,
-		`{"\ud800":[1.0, "\/"]}`:             `{"\ufffd":[1.0, "\/"]}`,
-		`"\ud800\n"`:                         `"\ufffd\n"`,
-	} {
-		raw := json.RawMessage(in)
-		got := kept(raw)
-		if string(got) != want || string(raw) != in {
-			t.Errorf("%s: got %s, want %s", in, got, want)
-		}
-	}
-}
 
 // What goes back to a server in later requests holds no lone surrogate.
 func TestLoneSurrogatesDoNotGoBack(t *testing.T) {
@@ -114,9 +41,9 @@ func TestLinesCostLittleMoreThanTheirBytes(t *testing.T) {
 	}{
 		{"choices", wide(`{"choices":[`, `{}`, 1<<18, `]}`), 12, ""},
 		{"choices in a whole answer", wide(`{"choices":[`, `{}`, 1<<18, `]}`)[len("data: "):], 12, ""},
-		{"calls", wide(delta("tool_calls"), `{}`, 1<<18, `]}}]}`), 12, errCalls.Error()},
-		{"details", wide(delta("reasoning_details"), `{}`, 1<<20, `]}}]}`), 12, errReasoning.Error()},
-		{"keys of a detail", wide(delta("reasoning_details")+`{`, `"a":0`, 1<<17, `}]}}]}`), 12, errReasoning.Error()},
+		{"calls", wide(delta("tool_calls"), `{}`, 1<<18, `]}}]}`), 12, wire.ErrCalls.Error()},
+		{"details", wide(delta("reasoning_details"), `{}`, 1<<20, `]}}]}`), 12, wire.ErrReasoning.Error()},
+		{"keys of a detail", wide(delta("reasoning_details")+`{`, `"a":0`, 1<<17, `}]}}]}`), 12, wire.ErrReasoning.Error()},
 		{"parts", wide(delta("content"), `{}`, 1<<20, `]}}]}`), 12, errParts.Error()},
 		{"parts of thinking", wide(delta("content")+`{"type":"thinking","thinking":[`, `{}`, 1<<20, `]}]}}]}`), 12, errParts.Error()},
 		{"no chunk", wide(`[`, `{}`, 1<<18, `]`), 12, "not valid"},
@@ -190,14 +117,23 @@ func TestPartsAreWhole(t *testing.T) {
 // A chunk with much in it is left between its parts when the turn is cancelled.
 func TestCancelInsideAChunk(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	tr := &turn{client: client(), parent: ctx}
-	err := tr.message(&delta{Content: []byte(`[{"type":"text","text":"a"}]`)})
-	if !errors.Is(err, context.Canceled) || !tr.answer.hasNothing() {
-		t.Errorf("content: got %v", err)
+	c := client()
+	body := `data: {"choices":[{"delta":{"tool_calls":[{"function":{"name":"a"}},{"function":{"name":"b"}}]}}]}` + "\n\n" + stop
+	c.endpoint.HTTP = &http.Client{Transport: &trip{body: io.NopCloser(&cancelling{strings.NewReader(body), cancel})}}
+	for ev, err := range c.Stream(ctx, hello()) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("got %+v, %v", ev, err)
+		}
 	}
-	err = tr.calls(&delta{ToolCalls: []byte(`[{"function":{"name":"x"}}]`)})
-	if !errors.Is(err, context.Canceled) || !tr.answer.hasNothing() {
-		t.Errorf("calls: got %v", err)
-	}
+}
+
+// cancelling cancels the turn when the first bytes are read.
+type cancelling struct {
+	io.Reader
+	cancel func()
+}
+
+func (c *cancelling) Read(b []byte) (int, error) {
+	c.cancel()
+	return c.Reader.Read(b)
 }
