@@ -127,6 +127,40 @@ func TestC028EmptyArguments(t *testing.T) {
 	}
 }
 
+// Symptom: strict endpoints refuse stream_options with 422, so no turn ever works.
+// Trigger: 422 {"error":{"message":"extra_forbidden: stream_options"}} while the
+// field is present, else a normal stream; the same for max_completion_tokens.
+func TestC045StrictEndpoint(t *testing.T) {
+	for _, field := range []string{"stream_options", "max_completion_tokens"} {
+		var asked, refused int
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			if asked++; strings.Contains(string(body), field) {
+				refused++
+				w.WriteHeader(http.StatusUnprocessableEntity)
+				fmt.Fprintf(w, `{"error":{"message":"extra_forbidden: %s"}}`, field)
+				return
+			}
+			io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+		}))
+		p := New(Config{BaseURL: server.URL, HTTP: server.Client(), StreamUsage: true, TokenParameter: "max_completion_tokens"})
+		for range 2 {
+			req := hello()
+			req.MaxOutputTokens = 9
+			if m, err := complete(p, req); err != nil || m.Text != "a" {
+				t.Errorf("%s: got %+v, %v", field, m, err)
+			}
+		}
+		server.Close()
+		if asked != 3 || refused != 1 {
+			t.Errorf("%s: asked %d times, refused %d times, want 3 and 1", field, asked, refused)
+		}
+	}
+}
+
 // twoTurns lets a model make one call and returns the bodies of both requests.
 func twoTurns(t *testing.T, delta string) []string {
 	t.Helper()

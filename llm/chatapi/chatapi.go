@@ -91,7 +91,8 @@ func (c *Client) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Even
 func (c *Client) stream(ctx context.Context, req llm.Request, yield func(llm.Event) bool) error {
 	q := wire.Question{
 		Path: "/chat/completions", Model: req.Model, Session: req.SessionID,
-		Body: func(wire.Names) ([]byte, error) { return c.body(req) },
+		Optional: c.optional(),
+		Body:     func(without wire.Names) ([]byte, error) { return c.body(req, without) },
 	}
 	read := func(t *wire.Turn) wire.Protocol {
 		return &turn{

@@ -56,7 +56,7 @@ func FuzzStream(f *testing.F) {
 		for _, call := range m.Calls {
 			history = append(history, result(call.ID, "r"))
 		}
-		next, err := c.body(llm.Request{Model: "m", Messages: history})
+		next, err := c.body(llm.Request{Model: "m", Messages: history}, nil)
 		if err != nil || !json.Valid(next) || !utf8.Valid(next) {
 			t.Errorf("%q: next request %s, %v", body, next, err)
 		}

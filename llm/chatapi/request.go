@@ -13,13 +13,14 @@ import (
 //
 //	model, stream, effort, tools sorted by name | messages | limits
 //
+// The fields that the server refuses are left out.
 // It fails when the history is not valid, instead of letting a server say so.
-func (c *Client) body(req llm.Request) ([]byte, error) {
+func (c *Client) body(req llm.Request, without wire.Names) ([]byte, error) {
 	b := make([]byte, 0, wire.Size(req))
 	b = append(b, `{"model":`...)
 	b = wire.AppendString(b, req.Model)
 	b = append(b, `,"stream":true`...)
-	if c.cfg.StreamUsage {
+	if c.cfg.StreamUsage && !without.Has("stream_options") {
 		b = append(b, `,"stream_options":{"include_usage":true}`...)
 	}
 	if req.Effort != "" {
@@ -36,13 +37,22 @@ func (c *Client) body(req llm.Request) ([]byte, error) {
 		return nil, err
 	}
 	b = append(h.b, ']')
-	if name := c.tokenParameter(); name != "" && req.MaxOutputTokens > 0 {
+	if name := c.tokenParameter(); name != "" && req.MaxOutputTokens > 0 && !without.Has(name) {
 		b = append(b, ',')
 		b = wire.AppendString(b, name)
 		b = append(b, ':')
 		b = strconv.AppendInt(b, int64(req.MaxOutputTokens), 10)
 	}
 	return append(b, '}'), nil
+}
+
+// optional are the fields without which a request still is one (C045).
+func (c *Client) optional() []wire.Field {
+	fields := []wire.Field{{Name: "stream_options", Also: []string{"include_usage"}}}
+	if name := c.tokenParameter(); name != "" {
+		fields = append(fields, wire.Field{Name: name, Value: true})
+	}
+	return fields
 }
 
 // tokenParameter is the field for the output limit, "" for none. max_tokens is

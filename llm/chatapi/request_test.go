@@ -28,7 +28,7 @@ func result(id, s string) llm.Message {
 func build(t *testing.T, cfg Config, req llm.Request) string {
 	t.Helper()
 	cfg.ID = "test"
-	b, err := New(cfg).body(req)
+	b, err := New(cfg).body(req, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestStablePrefix(t *testing.T) {
 	before := ""
 	for n := 1; n <= len(messages); n++ {
 		req.Messages = messages[:n]
-		b, err := New(Config{ID: "test"}).body(req)
+		b, err := New(Config{ID: "test"}).body(req, nil)
 		if err != nil {
 			continue // a call without its result is never sent
 		}
@@ -131,7 +131,7 @@ func TestC051PairingBothWays(t *testing.T) {
 		{"unknown role", []llm.Message{{Role: "system", Text: "x"}}, `unknown role "system"`},
 	}
 	for _, c := range cases {
-		_, err := New(Config{}).body(llm.Request{Messages: c.messages})
+		_, err := New(Config{}).body(llm.Request{Messages: c.messages}, nil)
 		if c.want == "" && err == nil {
 			continue
 		}
@@ -139,7 +139,7 @@ func TestC051PairingBothWays(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}
 	}
-	if _, err := New(Config{}).body(llm.Request{Tools: []llm.Tool{{Name: "x", Schema: json.RawMessage(`[]`)}}}); llm.CauseOf(err) != llm.CauseInternal {
+	if _, err := New(Config{}).body(llm.Request{Tools: []llm.Tool{{Name: "x", Schema: json.RawMessage(`[]`)}}}, nil); llm.CauseOf(err) != llm.CauseInternal {
 		t.Errorf("schema that is no object: got %v", err)
 	}
 }
@@ -232,7 +232,7 @@ func BenchmarkBody(b *testing.B) {
 	c := New(Config{})
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.body(req); err != nil {
+		if _, err := c.body(req, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
