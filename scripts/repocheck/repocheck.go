@@ -139,7 +139,7 @@ func (t *Tree) visit(name string, d fs.DirEntry, err error) error {
 	switch {
 	case d.IsDir() && (d.Name() == "testdata" || rel == ".git"):
 		return filepath.SkipDir
-	case !d.Type().IsRegular():
+	case !d.Type().IsRegular(), rel == ".git": // a file in further work trees
 		return nil
 	case !strings.HasSuffix(rel, ".go"):
 		t.Others = append(t.Others, rel)
