@@ -21,9 +21,10 @@ func (a *App) toolFiles(sessionID, secret string) *plug.Files {
 			t, err := w.Resolve(path)
 			return plug.Target{
 				Name: t.Name, Abs: t.Abs, Inside: t.Inside,
-				Exists: t.Exists, Dir: t.Dir, Regular: t.Regular, Similar: t.Similar,
+				Exists: t.Exists, Dir: t.Dir, Regular: t.Regular,
 			}, err
 		},
+		Similar: w.Similar,
 		Open: func(_ context.Context, path string) (plug.File, error) {
 			f, err := w.OpenFile(path)
 			if err != nil {

@@ -15,6 +15,10 @@ type Files struct {
 	// Resolve says what a path means, links included. It opens no file. A path
 	// outside is no error: Target.Inside tells.
 	Resolve func(path string) (Target, error)
+	// Similar finds names in the directory of a path where nothing stands that
+	// look like its last one, as Target.Name shows them; none outside. It reads
+	// the directory: ask when there is an error to explain.
+	Similar func(path string) []string
 	// Open opens a regular file for reading. Anything else (a directory, a
 	// FIFO, a device) is refused at once, without blocking.
 	Open func(ctx context.Context, path string) (File, error)
@@ -52,9 +56,6 @@ type Target struct {
 	Exists  bool
 	Dir     bool
 	Regular bool
-	// Similar are names in the same directory that look like the asked one, as
-	// Name shows them, when nothing stands there.
-	Similar []string
 }
 
 // File is an open regular file.

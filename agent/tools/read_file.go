@@ -104,7 +104,7 @@ func (a readArgs) blobPlan(c *plug.Call, hash string) (plug.Plan, error) {
 func lookAlike(c *plug.Call, t plug.Target) (plug.Target, bool) {
 	var twin plug.Target
 	key, found := text.Skeleton(filepath.Base(t.Abs)), 0
-	for _, name := range t.Similar {
+	for _, name := range c.Files.Similar(t.Abs) {
 		s, err := c.Files.Resolve(name)
 		if err != nil || !s.Exists || !s.Inside || text.Skeleton(filepath.Base(s.Abs)) != key {
 			continue

@@ -48,7 +48,7 @@ var errPlan = errors.New("the plan is not complete: its path was outside the wor
 // missing is the error for a path where nothing stands. It names what could
 // have been meant, and takes none of it.
 func missing(ctx context.Context, c *plug.Call, t plug.Target) error {
-	names := t.Similar
+	names := c.Files.Similar(t.Abs)
 	if len(names) == 0 {
 		names = namesakes(ctx, c, t)
 	}

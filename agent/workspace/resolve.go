@@ -37,9 +37,6 @@ type Target struct {
 	Inside bool
 	// Exists, Dir, Regular describe what stands there.
 	Exists, Dir, Regular bool
-	// Similar are names in the same directory that look like the asked one, as
-	// Name shows them, when nothing stands there. Never set for what is outside.
-	Similar []string
 	// Approve is the directory that would have to be approved, when the path is
 	// outside: itself if it is one, else the nearest that exists.
 	Approve string
@@ -59,10 +56,19 @@ func (w *Workspace) Resolve(path string) (Target, error) {
 	if err != nil {
 		return Target{}, fmt.Errorf("resolve %s: %w", show(path), err)
 	}
-	if t.Inside && !t.Exists {
-		t.Similar = t.similar()
-	}
 	return t, nil
+}
+
+// Similar finds names in the directory of a path that look like its last one, as
+// Target.Name shows them: a no-break space for a space, composed for decomposed
+// letters, a curly for a straight quote. There are none where something stands,
+// and none outside.
+func (w *Workspace) Similar(path string) []string {
+	t, err := w.resolve(path)
+	if err != nil || !t.Inside || t.Exists {
+		return nil
+	}
+	return t.similar()
 }
 
 func (w *Workspace) resolve(path string) (Target, error) {
@@ -247,9 +253,6 @@ func (p *pursuit) target() (Target, error) {
 	return t, nil
 }
 
-// similar finds names that look like the last one of a missing path: a
-// no-break space for a space, composed for decomposed letters, a curly for a
-// straight quote.
 func (t Target) similar() []string {
 	d, base, err := t.parent(false)
 	if err != nil {
