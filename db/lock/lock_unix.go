@@ -11,11 +11,12 @@ import (
 )
 
 // openLocked opens the file, makes it if need be, and locks it. It follows no
-// link and does not block on a FIFO. The lock is flock's: it belongs to the open
+// link. A FIFO opens for reading and writing without waiting; to ask for that
+// (O_NONBLOCK) would start the poller, which takes a millisecond. The lock is flock's: it belongs to the open
 // file, so that a second one in the same process is refused, and neither a child
 // process nor the closing of another descriptor touches it.
 func openLocked(path string) (*os.File, error) {
-	flags := os.O_RDWR | os.O_CREATE | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+	flags := os.O_RDWR | os.O_CREATE | syscall.O_NOFOLLOW
 	f, err := os.OpenFile(path, flags, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open lock: %w", err)
