@@ -196,3 +196,26 @@ func clip(s string) string {
 	}
 	return s[:most/2] + " … " + s[len(s)-most/2:]
 }
+
+// Words are the strings without spaces in the bodies of a set: what its cases
+// have to do with.
+func Words(t *testing.T, set string) []string {
+	t.Helper()
+	files, err := fs.Glob(testdata, path.Join("testdata", set, "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("set %s has %d files, %v", set, len(files), err)
+	}
+	var words []string
+	for _, name := range files {
+		raw, err := fs.ReadFile(testdata, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := parse(string(raw))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		words = append(words, strings.Split(strings.Join(c.pieces, ""), `"`)...)
+	}
+	return words
+}

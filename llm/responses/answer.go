@@ -1,0 +1,135 @@
+package responses
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"alisio/llm"
+	"alisio/llm/wire"
+)
+
+// maxNesting is how deep the values of an item that is kept may lie in each
+// other.
+const maxNesting = 64
+
+// answer is the message in the making.
+type answer struct {
+	origin llm.Origin
+	items  items
+	// shown is the item whose text was shown last, thought the part of reasoning.
+	shown   *item
+	thought thought
+
+	// status is "completed" or "incomplete" behind a terminal event, reason why it
+	// is incomplete.
+	status, reason string
+	usage          *llm.Usage
+	// received: there was any event of an answer.
+	received bool
+}
+
+// end decides what an answer is whose stream is over: complete, or an error
+// (spec runner.md, "How a stream ends"). done tells that the end mark came.
+func (a *answer) end(server wire.Server, done bool) (llm.Event, error) {
+	a.items.sort()
+	m := a.message()
+	switch {
+	case !a.received:
+		return llm.Event{}, llm.Errorf(llm.CauseStream, "empty stream from provider")
+	case a.status == "incomplete":
+		if !cutReason(a.reason) {
+			return llm.Event{}, server.Ended(a.reason)
+		}
+		m.Truncated = true
+	case a.status == "" && !(done && a.wholeCalls(m)):
+		// Calls are acted upon, so they are taken without a terminal event only
+		// when everything else says that they are complete.
+		return llm.Event{}, llm.Errorf(llm.CauseStream, "the stream of %s ended before the answer was complete", server.Host)
+	case len(m.Calls) > 0 && !a.callsEnded():
+		return llm.Event{}, llm.Errorf(llm.CauseStream, "%s ended the answer in the middle of a tool call", server.Host)
+	case m.Text == "" && !slices.ContainsFunc(a.items.list, func(it *item) bool { return it.kind != message }):
+		return llm.Event{}, llm.Errorf(llm.CauseStream, "the model returned nothing")
+	}
+	if len(m.Text) > wire.MaxText {
+		return llm.Event{}, wire.ErrText
+	}
+	return llm.Event{Kind: llm.Completed, Message: &m, Usage: a.usage}, nil
+}
+
+// cutReason: the output limit cut the answer, which is a success with a mark.
+// Without a reason it is the likely one.
+func cutReason(reason string) bool {
+	switch strings.ToLower(reason) {
+	case "", "max_output_tokens", "max_tokens", "length":
+		return true
+	}
+	return false
+}
+
+// callsEnded reports whether every call has come to its end: only then it may be
+// run (protocol, "Consuming").
+func (a *answer) callsEnded() bool {
+	for _, it := range a.items.list {
+		if it.isCall() && !it.whole {
+			return false
+		}
+	}
+	return true
+}
+
+// wholeCalls reports whether there are calls, and all are complete.
+func (a *answer) wholeCalls(m llm.Message) bool {
+	for _, c := range m.Calls {
+		if c.Name == "" || !json.Valid([]byte(c.Arguments)) {
+			return false
+		}
+	}
+	return len(m.Calls) > 0 && a.callsEnded()
+}
+
+// message builds the finished message.
+func (a *answer) message() llm.Message {
+	m := llm.Message{Role: llm.RoleAssistant, Text: a.items.text(), Origin: a.origin}
+	var own bool
+	if m.Calls, own = a.items.calls(); own {
+		m.ProviderData = a.data()
+	}
+	return m
+}
+
+// data is the output as it goes back: all items in order, as they came. Where
+// one is missing the pieces of others are worth nothing, and the message is
+// rebuilt from its text and its calls.
+func (a *answer) data() []json.RawMessage {
+	var data []json.RawMessage
+	for _, it := range a.items.list {
+		if it.raw == nil || deep(it.raw, maxNesting) {
+			return nil
+		}
+		data = append(data, it.raw)
+	}
+	return data
+}
+
+// deep reports whether valid JSON is nested more than most levels deep, which
+// is not stored.
+func deep(raw []byte, most int) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > most {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}

@@ -1,0 +1,346 @@
+package responses
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"alisio/llm"
+	"alisio/llm/wire"
+)
+
+const (
+	// maxItems is how many items an answer may hold; no more are stored.
+	maxItems = 1000
+	// maxKept bounds the items of an answer and what is kept of their pieces, in
+	// bytes.
+	maxKept = 64 << 20
+	// maxName is the longest name of a call, in bytes.
+	maxName = 256
+)
+
+// What an answer can have too much of.
+const (
+	errItems = wire.TooMuch("more items, or larger ones, than an answer may hold")
+	errParts = wire.TooMuch("more parts than an item may hold")
+)
+
+// The types of items that are more to us than their text.
+const (
+	message      = "message"
+	reasoning    = "reasoning"
+	functionCall = "function_call"
+	customCall   = "custom_tool_call"
+)
+
+// item is one item of the output in the making. Its done event is the authority
+// and replaces what the pieces gave (protocol, "Consuming").
+type item struct {
+	index int
+	kind  string
+	id    string
+	// raw is the whole item as it came, nil until then.
+	raw json.RawMessage
+
+	// text is what a message says, or the arguments of a call.
+	text []byte
+	// part is the content part of the last piece of text, which begins at partAt.
+	part, partAt int
+
+	// Of a call.
+	callID, name, status string
+	// whole: the arguments have ended, and nothing said that they were cut.
+	whole bool
+}
+
+func (it *item) isCall() bool { return it.kind == functionCall || it.kind == customCall }
+
+// arguments are those of a call as JSON text; nothing counts as no arguments.
+// The free text of a custom call becomes an object.
+func (it *item) arguments() string {
+	s := strings.ToValidUTF8(string(it.text), "\uFFFD")
+	switch {
+	case it.kind == customCall:
+		return string(wire.AppendString([]byte(`{"input":`), s)) + "}"
+	case strings.TrimSpace(s) == "":
+		return "{}"
+	}
+	return s
+}
+
+// cutArguments are those of a call that was cut. Nobody may take them for whole,
+// although what came of them may happen to be.
+func (it *item) cutArguments() string {
+	if s := it.arguments(); !json.Valid([]byte(s)) {
+		return s
+	}
+	return "{"
+}
+
+// items are those of an answer, in order of arrival.
+type items struct {
+	list []*item
+	size int // bytes kept beside shown text
+}
+
+// keep counts bytes that are kept.
+func (l *items) keep(n int) error {
+	if l.size += n; l.size > maxKept {
+		return errItems
+	}
+	return nil
+}
+
+// at returns the newest item with an index, nil for none.
+func (l *items) at(index int) *item {
+	for _, it := range slices.Backward(l.list) {
+		if it.index == index {
+			return it
+		}
+	}
+	return nil
+}
+
+// find returns the item that a piece of a kind belongs to, and makes it when it
+// is the first piece of one: gateways leave out the events before. The index
+// decides. Without one it is the id, then the item of that kind which came last.
+// An item that is done takes no more of another kind: some servers give every
+// item the same index.
+func (l *items) find(index int, id, kind string) (*item, error) {
+	var it *item
+	switch {
+	case index >= 0:
+		it = l.at(index)
+	case id != "":
+		for _, other := range slices.Backward(l.list) {
+			if other.id == id {
+				it = other
+				break
+			}
+		}
+		fallthrough
+	default:
+		if last := l.last(); it == nil && last != nil && last.kind == kind && last.raw == nil {
+			it = last
+		}
+	}
+	if it != nil && (it.kind == kind || kind == "") {
+		return it, nil
+	}
+	if it != nil && it.raw == nil && it.kind == "" {
+		it.kind = kind
+		return it, nil
+	}
+	return l.open(index, id, kind)
+}
+
+func (l *items) last() *item {
+	if len(l.list) == 0 {
+		return nil
+	}
+	return l.list[len(l.list)-1]
+}
+
+// open makes an item. One without an index comes behind all others.
+func (l *items) open(index int, id, kind string) (*item, error) {
+	if len(l.list) == maxItems {
+		return nil, errItems
+	}
+	if index < 0 {
+		for _, it := range l.list {
+			index = max(index, it.index)
+		}
+		index++
+	}
+	it := &item{index: index, id: strings.Clone(id), kind: kind, part: -1}
+	l.list = append(l.list, it)
+	return it, l.keep(len(id))
+}
+
+// head is an item as it is announced, or as it is when it is done.
+func head(raw json.RawMessage) (outputItem, bool) {
+	var o outputItem
+	return o, wire.Present(raw) && decode(raw, &o) == nil
+}
+
+// added takes an item that begins. At the index of one that is done, or of
+// another kind, it is a new one.
+func (l *items) added(index int, raw json.RawMessage) error {
+	o, ok := head(raw)
+	if !ok {
+		return nil
+	}
+	id, kind := wire.Text(o.ID), wire.Text(o.Type)
+	it := l.at(index)
+	if it == nil || it.raw != nil || it.kind != kind {
+		var err error
+		if it, err = l.open(index, id, kind); err != nil {
+			return err
+		}
+	}
+	return l.announce(it, o)
+}
+
+// announce takes what is known of a call before its arguments. Some servers send
+// all of it here.
+func (l *items) announce(it *item, o outputItem) error {
+	if !it.isCall() {
+		return nil
+	}
+	it.callID, it.name = wire.Text(o.CallID), callName(wire.Text(o.Name))
+	if len(it.text) == 0 {
+		it.text = o.arguments(it.kind)
+	}
+	return l.keep(len(it.callID) + len(it.name) + len(it.text))
+}
+
+// callName cuts a name. No tool has such a name.
+func callName(name string) string { return strings.Clone(name[:min(len(name), maxName)]) }
+
+// arguments are those of a call: text, or the JSON itself on some servers.
+func (o *outputItem) arguments(kind string) []byte {
+	raw := o.Arguments
+	if kind == customCall {
+		raw = o.Input
+	}
+	switch {
+	case !wire.Present(raw):
+		return nil
+	case raw[0] == '"':
+		return []byte(wire.Text(raw))
+	}
+	return bytes.Clone(raw)
+}
+
+// done takes an item that has come whole and returns it with the text that its
+// pieces have not given, which is all of it when there were none.
+func (l *items) done(index int, raw json.RawMessage) (it *item, rest []byte, err error) {
+	o, ok := head(raw)
+	if !ok {
+		return nil, nil, nil
+	}
+	id, kind := wire.Text(o.ID), wire.Text(o.Type)
+	if it = l.match(index, o); it == nil {
+		if it, err = l.open(index, id, kind); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := l.keep(len(raw) - len(it.raw)); err != nil {
+		return nil, nil, err
+	}
+	rest, err = l.settle(it, o, raw)
+	return it, rest, err
+}
+
+// match finds the item that is done: that at its index, unless it is done
+// already and another one.
+func (l *items) match(index int, o outputItem) *item {
+	id, kind := wire.Text(o.ID), wire.Text(o.Type)
+	if index < 0 {
+		it, _ := l.find(index, id, kind)
+		return it
+	}
+	it := l.at(index)
+	if it == nil || it.kind != "" && it.kind != kind || it.raw != nil && (it.id != id || it.callID != wire.Text(o.CallID)) {
+		return nil
+	}
+	return it
+}
+
+// settle makes an item what its whole text says.
+func (l *items) settle(it *item, o outputItem, raw json.RawMessage) (rest []byte, err error) {
+	it.raw, it.kind = wire.Kept(raw), wire.Text(o.Type)
+	if it.id = wire.Text(o.ID); it.isCall() {
+		it.callID, it.name = wire.Text(o.CallID), callName(wire.Text(o.Name))
+		it.text = o.arguments(it.kind)
+		it.status = wire.Text(o.Status)
+		it.whole = it.status != "incomplete"
+		return nil, l.keep(len(it.text))
+	}
+	if it.kind != message {
+		return nil, nil
+	}
+	final, err := texts(o.Content, "")
+	if err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(final, it.text) {
+		rest = final[len(it.text):]
+	}
+	it.text = final
+	return rest, l.keep(len(final))
+}
+
+// replace makes the output of a terminal event the items. It is the whole list,
+// so it counts where the stream told less. In an answer that was cut a call is
+// whole only when its item, or the stream before, says so.
+func (l *items) replace(output []json.RawMessage, cut bool) error {
+	fresh := items{}
+	for i, raw := range output {
+		it, _, err := fresh.done(i, raw)
+		if err != nil {
+			return err
+		}
+		if it != nil && cut && it.status != "completed" && !l.hasWhole(it.callID) {
+			it.whole = false
+		}
+	}
+	*l = fresh
+	return nil
+}
+
+// hasWhole reports whether a call has come whole.
+func (l *items) hasWhole(callID string) bool {
+	return slices.ContainsFunc(l.list, func(it *item) bool { return it.whole && it.callID == callID })
+}
+
+// told reports whether the stream told of every item that a terminal event
+// lists.
+func (l *items) told(output int) bool {
+	return len(l.list) >= output && !slices.ContainsFunc(l.list, func(it *item) bool { return it.raw == nil })
+}
+
+// sort puts the items into the order of the output.
+func (l *items) sort() {
+	slices.SortStableFunc(l.list, func(a, b *item) int { return a.index - b.index })
+}
+
+// text is what all messages say, with a blank line between two.
+func (l *items) text() string {
+	var b strings.Builder
+	for _, it := range l.list {
+		if it.kind != message || len(it.text) == 0 {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString(blankLine)
+		}
+		b.Write(it.text)
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+const blankLine = "\n\n"
+
+// calls returns the calls, each with an id that is its own within the answer.
+// It reports false when an id had to be made, which the items then lack.
+func (l *items) calls() (calls []llm.ToolCall, own bool) {
+	used := map[string]bool{}
+	own = true
+	for _, it := range l.list {
+		if !it.isCall() {
+			continue
+		}
+		id, arguments := it.callID, it.arguments()
+		for ; used[id] || !wire.FitID(id); own = false {
+			id = wire.NewID()
+		}
+		used[id] = true
+		if !it.whole {
+			arguments = it.cutArguments()
+		}
+		calls = append(calls, llm.ToolCall{ID: id, Name: strings.ToValidUTF8(it.name, "\uFFFD"), Arguments: arguments})
+	}
+	return calls, own
+}

@@ -1,0 +1,354 @@
+package responses
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"alisio/llm"
+	"alisio/llm/sse"
+	"alisio/llm/wire"
+)
+
+// turn reads the answer to one request.
+type turn struct {
+	*wire.Turn
+	endpoint *wire.Endpoint
+	walker   walker
+	answer   answer
+}
+
+// Event handles one event of the stream.
+func (t *turn) Event(ev sse.Event) error {
+	if t.walker.walk(ev.Data) {
+		t.answer.received = true
+		w := &t.walker
+		return t.piece(w.kind, w.index, "", w.part(), w.delta)
+	}
+	data := bytes.TrimSpace(ev.Data)
+	if string(data) == "[DONE]" {
+		t.Done()
+		return nil
+	}
+	var e event
+	if err := decode(data, &e); err != nil {
+		switch {
+		case ev.Type == "error":
+			return t.endpoint.InBand(data)
+		case len(data) == 0:
+			return nil
+		}
+		return t.Garbage(data)
+	}
+	if e.Type == "" {
+		e.Type = ev.Type // data.type is trusted, the event line only without it
+	}
+	return t.event(&e, data)
+}
+
+// event handles a decoded event. An error is looked for before anything else.
+// Types outside of the protocol, a gateway's ping, say nothing.
+func (t *turn) event(e *event, data []byte) error {
+	switch {
+	case e.Type == "error", e.Type == "response.error":
+		return t.endpoint.InBand(data)
+	case wire.Faulty(e.Error):
+		return t.endpoint.InBand(e.Error)
+	case e.Object == "response":
+		return t.Whole(data)
+	case !strings.HasPrefix(e.Type, "response."):
+		return nil
+	}
+	t.answer.received = true
+	at, id := index(e.OutputIndex), wire.Text(e.ItemID)
+	switch e.Type {
+	case "response.completed", "response.incomplete", "response.failed", "response.cancelled":
+		return t.terminal(strings.TrimPrefix(e.Type, "response."), e.Response)
+	case "response.output_item.added":
+		return t.progress(t.answer.items.added(at, e.Item))
+	case "response.output_item.done":
+		return t.itemDone(at, e.Item)
+	case "response.output_text.done":
+		return t.textDone(at, id, e.part(textDelta), wire.Text(e.Text))
+	case "response.refusal.done":
+		return t.textDone(at, id, e.part(textDelta), wire.Text(e.Refusal))
+	case "response.reasoning_text.done":
+		return t.thoughtDone(thoughtDelta, at, id, e.part(thoughtDelta), wire.Text(e.Text))
+	case "response.reasoning_summary_text.done":
+		return t.thoughtDone(summaryDelta, at, id, e.part(summaryDelta), wire.Text(e.Text))
+	case "response.function_call_arguments.done":
+		return t.argumentsDone(functionCall, at, id, e)
+	case "response.custom_tool_call_input.done":
+		return t.argumentsDone(customCall, at, id, e)
+	}
+	if kind := kindOf([]byte(e.Type)); kind != 0 {
+		return t.piece(kind, at, id, e.part(kind), []byte(wire.Text(e.Delta)))
+	}
+	return t.AddActivity()
+}
+
+// part is the number of the part that an event belongs to.
+func (e *event) part(kind deltaKind) int {
+	if kind == summaryDelta {
+		return max(index(e.SummaryIndex), 0)
+	}
+	return max(index(e.ContentIndex), 0)
+}
+
+// progress notes an event without visible content.
+func (t *turn) progress(err error) error {
+	if err != nil {
+		return err
+	}
+	return t.AddActivity()
+}
+
+// piece takes a delta.
+func (t *turn) piece(kind deltaKind, at int, id string, part int, s []byte) error {
+	switch kind {
+	case textDelta:
+		it, err := t.answer.items.find(at, id, message)
+		if err != nil {
+			return err
+		}
+		return t.text(it, part, s)
+	case thoughtDelta, summaryDelta:
+		it, err := t.answer.items.find(at, id, reasoning)
+		if err != nil {
+			return err
+		}
+		return t.showThought(thought{it, kind, part}, s)
+	}
+	call := functionCall
+	if kind == inputDelta {
+		call = customCall
+	}
+	it, err := t.answer.items.find(at, id, call)
+	if err == nil && it.raw == nil {
+		it.text = append(it.text, s...)
+		err = t.answer.items.keep(len(s))
+	}
+	return t.progress(err)
+}
+
+// text takes and shows a piece of a message's text. What comes behind the whole
+// item is part of that already.
+func (t *turn) text(it *item, part int, s []byte) error {
+	if len(s) == 0 || it.raw != nil {
+		return t.AddActivity()
+	}
+	if part != it.part {
+		it.part, it.partAt = part, len(it.text)
+	}
+	it.text = append(it.text, s...)
+	return t.showText(it, s)
+}
+
+// showText shows text of a message, with a blank line behind that of another.
+func (t *turn) showText(it *item, s []byte) error {
+	if len(s) == 0 {
+		return t.AddActivity()
+	}
+	if t.answer.shown != it {
+		if t.answer.shown != nil {
+			if err := t.AddText([]byte(blankLine)); err != nil {
+				return err
+			}
+		}
+		t.answer.shown = it
+	}
+	return t.AddText(s)
+}
+
+// textDone makes the last part of a text what its done event says.
+func (t *turn) textDone(at int, id string, part int, final string) error {
+	it, err := t.answer.items.find(at, id, message)
+	switch {
+	case err != nil:
+		return err
+	case it.raw != nil, final == "":
+		return t.AddActivity()
+	case part != it.part:
+		if part < it.part {
+			return t.AddActivity() // the item's own end says it again
+		}
+		it.part, it.partAt = part, len(it.text)
+	}
+	var rest []byte
+	if bytes.HasPrefix([]byte(final), it.text[it.partAt:]) {
+		rest = []byte(final[len(it.text)-it.partAt:])
+	}
+	before := len(it.text)
+	it.text = append(it.text[:it.partAt], final...)
+	if err := t.answer.items.keep(max(0, len(it.text)-before)); err != nil {
+		return err
+	}
+	return t.showText(it, rest)
+}
+
+// thought is a part of reasoning.
+type thought struct {
+	of   *item
+	kind deltaKind
+	part int
+}
+
+// showThought shows a piece of reasoning, with a blank line between two parts. None
+// of it is kept: what goes back is the item.
+func (t *turn) showThought(p thought, s []byte) error {
+	if len(s) == 0 {
+		return t.AddActivity()
+	}
+	if t.answer.thought != p {
+		if t.answer.thought.of != nil {
+			if err := t.AddReasoning([]byte(blankLine)); err != nil {
+				return err
+			}
+		}
+		t.answer.thought = p
+	}
+	return t.AddReasoning(s)
+}
+
+// thoughtDone shows a part of reasoning that came without pieces.
+func (t *turn) thoughtDone(kind deltaKind, at int, id string, part int, final string) error {
+	it, err := t.answer.items.find(at, id, reasoning)
+	if err != nil {
+		return err
+	}
+	p := thought{it, kind, part}
+	if it.raw != nil || t.answer.thought == p {
+		return t.AddActivity()
+	}
+	return t.showThought(p, []byte(final))
+}
+
+// argumentsDone takes the whole arguments of a call.
+func (t *turn) argumentsDone(kind string, at int, id string, e *event) error {
+	it, err := t.answer.items.find(at, id, kind)
+	if err != nil || it.raw != nil {
+		return t.progress(err)
+	}
+	o := outputItem{Arguments: e.Arguments, Input: e.Input}
+	if args := o.arguments(kind); args != nil {
+		it.text = args
+	}
+	if name := wire.Text(e.Name); name != "" {
+		it.name = callName(name)
+	}
+	it.whole = it.name != ""
+	return t.progress(t.answer.items.keep(len(it.text) + len(it.name)))
+}
+
+// itemDone takes a whole item, and shows what its pieces did not give.
+func (t *turn) itemDone(at int, raw json.RawMessage) error {
+	it, rest, err := t.answer.items.done(at, raw)
+	if err != nil || it == nil {
+		return t.progress(err)
+	}
+	switch {
+	case it.kind == message && (t.answer.shown == it || len(rest) == len(it.text)):
+		return t.showText(it, rest)
+	case it.kind == reasoning && t.answer.thought.of != it:
+		if err := t.wholeThought(it); err != nil || t.answer.thought.of == it {
+			return err
+		}
+	}
+	return t.AddActivity()
+}
+
+// wholeThought shows the reasoning of an item that came without pieces.
+func (t *turn) wholeThought(it *item) error {
+	o, _ := head(it.raw)
+	for i, list := range []json.RawMessage{o.Summary, o.Content} {
+		s, err := texts(list, blankLine)
+		if err != nil {
+			return err
+		}
+		if len(s) == 0 {
+			continue
+		}
+		if err := t.showThought(thought{it, summaryDelta, -1 - i}, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Whole takes an answer that is no stream. Status 200 proves nothing: without
+// output it is an error, whatever it says.
+func (t *turn) Whole(data []byte) error {
+	var r response
+	if err := decode(data, &r); err != nil || r.Status == "" && !wire.Present(r.Output) {
+		return t.endpoint.InBand(data)
+	}
+	status := r.Status
+	if status == "" {
+		status = "completed"
+	}
+	t.answer.received = true
+	return t.terminal(status, data)
+}
+
+// terminal takes the end of an answer. Every field of it is optional.
+func (t *turn) terminal(status string, raw json.RawMessage) error {
+	var r response
+	if wire.Present(raw) {
+		_ = decode(raw, &r) // what is no object says nothing
+	}
+	t.answer.usage = r.Usage.words()
+	if status == "completed" && r.Status != "" {
+		status = r.Status
+	}
+	switch {
+	case wire.Faulty(r.Error):
+		return t.endpoint.InBand(r.Error)
+	case status == "completed", status == "incomplete":
+	case status == "failed" && r.reason() != "":
+		return t.endpoint.Ended(r.reason())
+	case status == "queued", status == "in_progress":
+		return t.Fail("sent an answer that is not finished")
+	default:
+		return t.endpoint.Ended(status)
+	}
+	t.answer.status, t.answer.reason = status, r.reason()
+	t.Done()
+	return t.output(r.Output)
+}
+
+// output takes the list of a terminal event. It may be empty although items were
+// streamed, and is used where it tells more than they did.
+func (t *turn) output(raw json.RawMessage) error {
+	list, ok := wire.Elements(raw, maxItems)
+	if !ok {
+		return errItems
+	}
+	if len(list) == 0 || t.answer.items.told(len(list)) {
+		return nil
+	}
+	if err := t.answer.items.replace(list, t.answer.status == "incomplete"); err != nil {
+		return err
+	}
+	if t.answer.thought.of == nil {
+		for _, it := range t.answer.items.list {
+			if it.kind == reasoning {
+				if err := t.wholeThought(it); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// End decides what the answer is, and shows what of its text was not shown.
+func (t *turn) End() (llm.Event, error) {
+	ev, err := t.answer.end(t.endpoint.Server, t.IsDone())
+	if err != nil {
+		return ev, err
+	}
+	if rest, ok := strings.CutPrefix(ev.Message.Text, t.Text()); ok && rest != "" {
+		return ev, t.AddText([]byte(rest))
+	}
+	return ev, nil
+}
