@@ -54,14 +54,14 @@ type item struct {
 	whole bool
 }
 
-func (it *item) isCall() bool { return it.kind == functionCall || it.kind == customCall }
+func (i *item) isCall() bool { return i.kind == functionCall || i.kind == customCall }
 
 // arguments are those of a call as JSON text; nothing counts as no arguments.
 // The free text of a custom call becomes an object.
-func (it *item) arguments() string {
-	s := strings.ToValidUTF8(string(it.text), "\uFFFD")
+func (i *item) arguments() string {
+	s := strings.ToValidUTF8(string(i.text), "\uFFFD")
 	switch {
-	case it.kind == customCall:
+	case i.kind == customCall:
 		return string(wire.AppendString([]byte(`{"input":`), s)) + "}"
 	case strings.TrimSpace(s) == "":
 		return "{}"
@@ -71,8 +71,8 @@ func (it *item) arguments() string {
 
 // cutArguments are those of a call that was cut. Nobody may take them for whole,
 // although what came of them may happen to be.
-func (it *item) cutArguments() string {
-	if s := it.arguments(); !json.Valid([]byte(s)) {
+func (i *item) cutArguments() string {
+	if s := i.arguments(); !json.Valid([]byte(s)) {
 		return s
 	}
 	return "{"
@@ -286,8 +286,18 @@ func (l *items) replace(output []json.RawMessage, cut bool) error {
 			it.whole = false
 		}
 	}
+	for _, it := range l.list {
+		if it.isCall() && it.raw != nil && !fresh.has(it.callID) {
+			return nil // It is not the whole list.
+		}
+	}
 	*l = fresh
 	return nil
+}
+
+// has reports whether there is a call with an id.
+func (l *items) has(callID string) bool {
+	return slices.ContainsFunc(l.list, func(it *item) bool { return it.isCall() && it.callID == callID })
 }
 
 // hasWhole reports whether a call has come whole.

@@ -54,15 +54,23 @@ func (t *turn) event(e *event, data []byte) error {
 		return t.endpoint.InBand(data)
 	case wire.Faulty(e.Error):
 		return t.endpoint.InBand(e.Error)
+	case strings.HasPrefix(e.Type, "response."):
+		return t.known(e, data)
 	case e.Object == "response":
 		return t.Whole(data)
-	case !strings.HasPrefix(e.Type, "response."):
-		return nil
 	}
+	return nil
+}
+
+// known handles an event of the protocol.
+func (t *turn) known(e *event, data []byte) error {
 	t.answer.received = true
 	at, id := index(e.OutputIndex), wire.Text(e.ItemID)
 	switch e.Type {
 	case "response.completed", "response.incomplete", "response.failed", "response.cancelled":
+		if !wire.Present(e.Response) {
+			e.Response = data // some servers send its fields beside the type
+		}
 		return t.terminal(strings.TrimPrefix(e.Type, "response."), e.Response)
 	case "response.output_item.added":
 		return t.progress(t.answer.items.added(at, e.Item))
@@ -293,9 +301,7 @@ func (t *turn) Whole(data []byte) error {
 // terminal takes the end of an answer. Every field of it is optional.
 func (t *turn) terminal(status string, raw json.RawMessage) error {
 	var r response
-	if wire.Present(raw) {
-		_ = decode(raw, &r) // what is no object says nothing
-	}
+	_ = decode(raw, &r) // what is no object says nothing
 	t.answer.usage = r.Usage.words()
 	if status == "completed" && r.Status != "" {
 		status = r.Status

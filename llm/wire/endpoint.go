@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -97,7 +98,7 @@ func (e *Endpoint) Ask(parent context.Context, q Question, protocol func(*Turn) 
 	t := &Turn{Deltas: Deltas{ctx: parent, yield: yield}, endpoint: e, cancel: cancel, body: resp.Body}
 	defer t.close()
 	err = t.run(resp.Header, protocol(t))
-	if err != nil && parent.Err() != nil && err != ErrLeft {
+	if err != nil && parent.Err() != nil && !errors.Is(err, ErrLeft) {
 		return parent.Err()
 	}
 	return err
