@@ -20,7 +20,7 @@ type Field struct {
 	Value bool
 }
 
-// Names are names of optional fields.
+// Names lists optional fields by name.
 type Names []string
 
 // Has reports whether a field is one of them.
