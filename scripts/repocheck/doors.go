@@ -98,36 +98,71 @@ func directive(words []string, doors []Door) string {
 	return ""
 }
 
+// network is how connections, and questions to name servers, are made without a
+// client that was handed over. Listening is no such way: a listener is asked.
+var network = []struct {
+	pkg   string
+	names []string
+	why   string
+}{
+	{"net/http", []string{"Client", "Transport", "DefaultClient", "DefaultTransport", "Get", "Head", "Post", "PostForm"},
+		"take a *http.Client from the caller"},
+	{"net", []string{
+		"Dial", "DialTimeout", "DialTCP", "DialUDP", "DialIP", "DialUnix", "Dialer",
+		"Resolver", "DefaultResolver", "ResolveTCPAddr", "ResolveUDPAddr", "ResolveIPAddr",
+		"LookupAddr", "LookupCNAME", "LookupHost", "LookupIP", "LookupMX", "LookupNS", "LookupPort", "LookupSRV", "LookupTXT",
+	}, "take a *http.Client or a net.Conn from the caller"},
+	{"crypto/tls", []string{"Dial", "DialWithDialer", "Dialer", "Client"}, "take a *http.Client or a net.Conn from the caller"},
+	{"net/smtp", nil, "it dials by itself"},
+	{"net/rpc", nil, "it dials by itself"},
+	{"net/rpc/jsonrpc", nil, "it dials by itself"},
+	{"net/textproto", []string{"Dial"}, "take a *http.Client or a net.Conn from the caller"},
+	{"log/syslog", nil, "it dials by itself"},
+	{"syscall", []string{"Connect", "Socket"}, "take a net.Conn from the caller"},
+}
+
 // HTTPClients complains about every place outside home that makes an
-// http.Client or http.Transport or uses the default ones. Test files, packages
-// for tests alone and scripts are exempt. Pointer types are free: a client that
-// is handed over is the right way.
+// http.Client or http.Transport, uses the default ones, dials, or asks a name
+// server. Test files, packages for tests alone and scripts are exempt. Pointer
+// types are free: a client that is handed over is the right way.
 func (t *Tree) HTTPClients(home string, forTests ...string) []Complaint {
 	var cs []Complaint
 	for _, f := range t.Files {
 		if f.Test || f.Dir == home || below(f.Dir, "scripts") || slices.Contains(forTests, f.Dir) {
 			continue
 		}
-		name, dot := importName(f.AST, "net/http")
-		if dot {
-			cs = append(cs, t.at(f, f.AST.Package, "", "import net/http under its name, so that uses can be checked"))
-		}
-		if name == "" {
-			continue
-		}
-		ast.Inspect(f.AST, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.StarExpr:
-				return !isOneOf(n.X, name, "Client", "Transport")
-			case *ast.SelectorExpr:
-				if isOneOf(n, name, "Client", "Transport", "DefaultClient", "DefaultTransport", "Get", "Head", "Post", "PostForm") {
-					cs = append(cs, t.at(f, n.Pos(), "", "http.%s: clients are made in %s alone; take a *http.Client from the caller", n.Sel.Name, home))
-				}
+		for _, n := range network {
+			name, dot := importName(f.AST, n.pkg)
+			switch {
+			case dot:
+				cs = append(cs, t.at(f, f.AST.Package, "", "import %s under its name, so that uses can be checked", n.pkg))
+			case name != "" && n.names == nil:
+				cs = append(cs, t.at(f, f.AST.Package, "", "%s: connections are made in %s alone; %s", n.pkg, home, n.why))
+			case name != "":
+				cs = append(cs, t.uses(f, name, n.names, func(used string) string {
+					return fmt.Sprintf("%s.%s: connections are made in %s alone; %s", path.Base(n.pkg), used, home, n.why)
+				})...)
 			}
-			return true
-		})
+		}
 	}
 	return sorted(cs)
+}
+
+// uses finds the uses of names of a package, its pointer types left out.
+func (t *Tree) uses(f *File, pkg string, names []string, say func(used string) string) []Complaint {
+	var cs []Complaint
+	ast.Inspect(f.AST, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.StarExpr:
+			return !isOneOf(n.X, pkg, names...)
+		case *ast.SelectorExpr:
+			if isOneOf(n, pkg, names...) {
+				cs = append(cs, t.at(f, n.Pos(), "", "%s", say(n.Sel.Name)))
+			}
+		}
+		return true
+	})
+	return cs
 }
 
 // importName returns the name under which a file uses a package, empty if it
