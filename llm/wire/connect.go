@@ -25,15 +25,49 @@ func (s Server) Connect(err error) *llm.Error {
 		err = u.Err
 	}
 	what, hint := fault(err)
+	place := s.Host
+	var via proxied
+	if errors.As(err, &via) {
+		place, hint = s.detour(via, hint)
+		err = via.Unwrap() // the proxy is named by place
+	}
 	if what == "" {
 		what = s.Clean(err.Error())
 	}
 	return &llm.Error{
 		Cause:   llm.CauseUnreachable,
-		Message: "connect to " + s.Host + ": " + what,
+		Message: "connect to " + place + ": " + what,
 		Hint:    hint,
 		Err:     err,
 	}
+}
+
+// proxied is the error of a request that was to go through a proxy: its name,
+// and whether it could be reached. remedied is one that says what to do. Both
+// come from whoever makes the HTTP clients.
+type (
+	proxied interface {
+		error
+		Unwrap() error
+		Proxy() (name string, reached bool)
+	}
+	remedied interface {
+		error
+		Hint() string
+	}
+)
+
+// detour says where a request went, and what to do if that was the fault.
+func (s Server) detour(via proxied, hint string) (place, remedy string) {
+	name, reached := via.Proxy()
+	place = s.Clean(name) + ", for " + s.Host
+	if reached {
+		place = s.Host + " through " + s.Clean(name)
+	}
+	if hint == "" || !reached && !certificate(via) {
+		hint = "check the proxy; hosts that NO_PROXY names are asked without one"
+	}
+	return place, hint
 }
 
 // Broken makes the error of an answer whose bytes stopped with err. Something
@@ -55,16 +89,29 @@ func (s Server) Broken(err error) *llm.Error {
 func fault(err error) (what, hint string) {
 	var dns *net.DNSError
 	var timeout net.Error
+	var told remedied
 	switch {
+	case errors.As(err, &told):
+		return "", told.Hint()
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return "no such host", "check the base URL and the network"
 	case errors.As(err, &dns):
 		return "the name lookup gave no answer", "check the network"
 	case certificate(err):
-		return "the server's certificate is not trusted: " + certificateReason(err),
-			"check the base URL; the authority must be one that this system trusts"
+		what, hint = certificateReason(err)
+		return "the server's certificate is not trusted: " + what, hint
+	case is(err, 0, "remote error: tls:", "selected unsupported protocol version"):
+		return alert(err.Error())
+	case is(err, 0, "http2: client conn could not be established"):
+		return "the connection was closed by the other side", ""
 	case plainHTTP(err):
 		return "the server does not speak TLS", "check whether the base URL should begin with http:"
+	case is(err, 0, `malformed HTTP response "\x15\x03`): // a TLS alert
+		return "the server speaks TLS alone", "check whether the base URL should begin with https:"
+	case is(err, 0, "server response headers exceeded", "response header list larger than"):
+		return "the headers of the answer are too large", "check the base URL"
+	case is(err, 0, "connection error: COMPRESSION_ERROR"): // HTTP/2: also one header that is too large
+		return "the headers of the answer are too large or damaged", "check the base URL"
 	case is(err, syscall.ECONNREFUSED, "connection refused", "actively refused"):
 		return "connection refused", "check that the server is running and the base URL is right"
 	case is(err, syscall.ENETUNREACH, "network is unreachable"), is(err, syscall.EHOSTUNREACH, "no route to host"):
@@ -80,9 +127,9 @@ func fault(err error) (what, hint string) {
 }
 
 // is also compares texts: the error numbers of Windows sockets are not those
-// that package syscall names.
+// that package syscall names. Other faults have a text alone, and number 0.
 func is(err error, number syscall.Errno, phrases ...string) bool {
-	if errors.Is(err, number) {
+	if number != 0 && errors.Is(err, number) {
 		return true
 	}
 	return contains(err.Error(), phrases)
@@ -100,16 +147,28 @@ func certificate(err error) bool {
 
 // certificateReason leaves out the certificate's own words: they are the
 // server's to choose.
-func certificateReason(err error) string {
+func certificateReason(err error) (what, hint string) {
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
+	var unknown x509.UnknownAuthorityError
 	switch {
 	case errors.As(err, &name):
-		return "it is for another host"
+		return "it is for another host", "check the base URL"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return "it is expired or not yet valid"
+		return "it is expired or not yet valid", "check this machine's clock; otherwise whoever runs the server must renew it"
+	case errors.As(err, &unknown):
+		return "its authority is unknown", "check the base URL; an authority of your own is named by provider.caFile"
 	}
-	return "its authority is unknown"
+	return "this system refuses it", "check the base URL; an authority of your own is named by provider.caFile"
+}
+
+// alert tells what a server's TLS alert means (RFC 8446, 6.2). The texts are
+// those of crypto/tls, which has no exported type for alerts.
+func alert(text string) (what, hint string) {
+	if contains(text, []string{"protocol version"}) {
+		return "the server does not speak TLS 1.2 or later", ""
+	}
+	return "the server refused the TLS connection", "check the base URL; it may want a client certificate: provider.clientCert"
 }
 
 // plainHTTP reports an answer that was no TLS.

@@ -47,6 +47,9 @@ func (s Server) status(resp *http.Response) (*llm.Error, report) {
 	r := parse(body)
 	e := s.fault(resp.StatusCode, r, resp.Header)
 	e.Message = s.sentence(fmt.Sprintf("answered %d", resp.StatusCode), r)
+	if contains(r.evidence, []string{"http request to an https server", "http request was sent to https port"}) {
+		e.Hint = "check whether the base URL should begin with https:"
+	}
 	if e.Message == "" {
 		e.Message = fmt.Sprintf("%s answered %d (%s) without saying why", s.Host, resp.StatusCode, statusText(resp.StatusCode))
 	}
