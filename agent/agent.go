@@ -116,9 +116,13 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	clients, err := transport.New(transport.Options{})
+	if err != nil {
+		return nil, err
+	}
 	a := &App{
 		o: o, store: o.Store, providers: &profile.Registry{}, waits: &clock.HumanWaits{},
-		clients: transport.New(transport.Options{}), sessions: make(map[string]*conversation),
+		clients: clients, sessions: make(map[string]*conversation),
 	}
 	if a.store == nil {
 		a.store = session.NewMemory()

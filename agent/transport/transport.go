@@ -9,71 +9,90 @@
 //   - "localhost" and the names below it are this machine: they are dialled as
 //     loopback addresses and never looked up, so that no name server can place
 //     them elsewhere.
-//   - TLS is 1.2 or later, with the system's roots, which crypto/tls loads at
-//     the first handshake and not at start.
+//   - TLS is 1.2 or later, with the system's roots and those of provider.caFile.
+//     They are loaded for the first request by https and not at start.
+//   - A client certificate is shown to one origin, that of the configured
+//     provider, and to no proxy.
+//   - An answer with more than 256 KiB or 256 lines of headers is refused.
 //
 // It refuses every purpose that it has no row for. It adds no header, keeps no
-// cookie, retries nothing beyond what net/http proves to be safe, and has no
-// timeout for a whole answer: streams end by their context.
+// cookie, inflates nothing, retries nothing beyond what net/http proves to be
+// safe, and has no timeout for a whole answer: streams end by their context.
 package transport
 
 import (
-	"context"
 	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
-	"time"
 )
 
-// The limits of a connection.
-const (
-	dialTimeout      = 30 * time.Second
-	handshakeTimeout = 15 * time.Second
-	idleTimeout      = 90 * time.Second
-	maxIdle          = 8
-	maxIdlePerHost   = 2
-	maxHeaderBytes   = 256 << 10
-	// A connection of HTTP/2 that is silent for pingAfter is asked whether it
-	// lives, and given up after pingTimeout: a laptop's sleep leaves dead ones.
-	pingAfter   = 30 * time.Second
-	pingTimeout = 15 * time.Second
-)
-
-// purposes are the rows; all share one policy so far.
-var purposes = [...]string{"provider"}
-
-// Options shape the clients; the zero value is what a program wants.
+// Options shape the clients; the zero value is what a program without
+// certificates of its own wants.
 type Options struct {
+	// CAFile names a PEM file with certificates of authorities that count beside
+	// the system's (provider.caFile); empty for none.
+	CAFile string
+	// ClientCert names a PEM file with a certificate, its chain and its private
+	// key (provider.clientCert); empty for none.
+	ClientCert string
+	// Origin is a URL of the one server that is shown ClientCert: the base URL
+	// of the configured provider. Its path does not matter.
+	Origin string
 	// Proxy chooses the proxy for a request, nil for none. It is not asked for
 	// loopback hosts. A nil function reads the environment as net/http does.
 	Proxy func(*http.Request) (*url.URL, error)
 }
 
-// Clients are the application's HTTP clients. They share their connections
-// and are safe for concurrent use.
+// Clients are the application's HTTP clients. Those of one purpose share their
+// connections. They are safe for concurrent use.
 type Clients struct {
-	transport *http.Transport
-	byPurpose map[string]*http.Client
+	routes  []*route
+	clients map[string]*http.Client
 }
 
-// New makes the clients. It opens no connection and reads no certificate.
-func New(o Options) *Clients {
+// New makes the clients. It opens no connection and loads no certificate of the
+// system. The files of the options are read and checked now: an error names the
+// file and its key in the configuration, and holds nothing of a private key.
+func New(o Options) (*Clients, error) { return newClients(o, purposes[:]) }
+
+func newClients(o Options, rows []row) (*Clients, error) {
 	if o.Proxy == nil {
 		o.Proxy = http.ProxyFromEnvironment
 	}
-	c := &Clients{transport: newTransport(o), byPurpose: make(map[string]*http.Client)}
-	for _, p := range purposes {
-		c.byPurpose[p] = &http.Client{Transport: c.transport, CheckRedirect: checkRedirect}
+	var own certificates
+	var err error
+	if o.CAFile != "" {
+		if own.authorities, err = readAuthorities(o.CAFile); err != nil {
+			return nil, fmt.Errorf("read provider.caFile %q: %w", o.CAFile, err)
+		}
 	}
-	return c
+	if o.ClientCert != "" {
+		if own.client, err = readClientCert(o.ClientCert); err != nil {
+			return nil, fmt.Errorf("read provider.clientCert %q: %w", o.ClientCert, err)
+		}
+		if own.origin, err = originOf(o.Origin); err != nil {
+			return nil, fmt.Errorf("use provider.clientCert %q: %w", o.ClientCert, err)
+		}
+	}
+	c := &Clients{clients: make(map[string]*http.Client)}
+	for _, row := range rows {
+		r := &route{row: row, choose: o.Proxy}
+		if row.own {
+			r.certificates = own
+		}
+		c.routes = append(c.routes, r)
+		c.clients[row.purpose] = &http.Client{Transport: r, CheckRedirect: row.checkRedirect}
+	}
+	return c, nil
 }
 
 // Client returns the client for a purpose, never nil: that of an unknown
 // purpose fails every request.
 func (c *Clients) Client(purpose string) *http.Client {
-	if client := c.byPurpose[purpose]; client != nil {
+	if client := c.clients[purpose]; client != nil {
 		return client
 	}
 	return &http.Client{Transport: refused(purpose)}
@@ -81,60 +100,42 @@ func (c *Clients) Client(purpose string) *http.Client {
 
 // Close closes the connections that are idle; those in use end with their
 // requests.
-func (c *Clients) Close() { c.transport.CloseIdleConnections() }
-
-// newTransport does not clone http.DefaultTransport, which any package of the
-// process can change.
-func newTransport(o Options) *http.Transport {
-	return &http.Transport{
-		Proxy:                  proxyPolicy(o.Proxy),
-		DialContext:            dial,
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout:    handshakeTimeout,
-		ForceAttemptHTTP2:      true,
-		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
-		DisableCompression:     true, // An inflater holds events back.
-		MaxIdleConns:           maxIdle,
-		MaxIdleConnsPerHost:    maxIdlePerHost,
-		IdleConnTimeout:        idleTimeout,
-		ExpectContinueTimeout:  time.Second,
-		MaxResponseHeaderBytes: maxHeaderBytes,
+func (c *Clients) Close() {
+	for _, r := range c.routes {
+		r.closeIdle()
 	}
 }
 
-// refused is the transport of a purpose without a row.
-type refused string
-
-func (r refused) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.Body != nil {
-		req.Body.Close()
-	}
-	return nil, fmt.Errorf("no connection is allowed for the purpose %q", string(r))
+// certificates are a person's own. The zero value has none.
+type certificates struct {
+	authorities []*x509.Certificate
+	client      *tls.Certificate
+	// origin is the one that is shown client.
+	origin string
 }
 
-func proxyPolicy(choose func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
-	return func(req *http.Request) (*url.URL, error) {
-		if IsLoopback(req.URL.Hostname()) {
-			return nil, nil
-		}
-		return choose(req)
+// roots are those of the system and the person's own; nil, which crypto/tls
+// takes for the system's, when there are no own ones. A system without usable
+// roots leaves the own ones.
+func (c *certificates) roots() *x509.CertPool {
+	if len(c.authorities) == 0 {
+		return nil
 	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	for _, a := range c.authorities {
+		pool.AddCert(a)
+	}
+	return pool
 }
 
-// dial connects. The names of this machine are tried as 127.0.0.1, then as
-// ::1; the error is that of the first.
-func dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	d := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil || !isLocalName(host) {
-		return d.DialContext(ctx, network, addr)
+// originOf does not quote what it can not read: a URL may hold a password.
+func originOf(base string) (string, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" {
+		return "", errors.New("the provider's base URL is not valid, so there is no server to show it to")
 	}
-	conn, err := d.DialContext(ctx, network, net.JoinHostPort("127.0.0.1", port))
-	if err == nil {
-		return conn, nil
-	}
-	if conn, err6 := d.DialContext(ctx, network, net.JoinHostPort("::1", port)); err6 == nil {
-		return conn, nil
-	}
-	return nil, err
+	return origin(u), nil
 }

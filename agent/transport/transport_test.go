@@ -2,21 +2,22 @@ package transport
 
 import (
 	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"os"
-	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"alisio/llm/wire"
 )
 
 // recorder is a server that remembers what it was sent.
@@ -50,12 +51,33 @@ func newRecorder(t *testing.T, answer http.HandlerFunc) *recorder {
 	return r
 }
 
+// newTLS is a server that notes also how many certificates a client shows.
+func newTLS(t *testing.T, c *tls.Config, answer http.HandlerFunc) *recorder {
+	t.Helper()
+	r := &recorder{}
+	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		b, _ := io.ReadAll(q.Body)
+		r.note(fmt.Sprintf("%s %s %s from %s auth=%s body=%s certificates=%d", q.Proto, q.Method, q.URL.Path, q.RemoteAddr,
+			q.Header.Get("Authorization"), b, len(q.TLS.PeerCertificates)))
+		answer(w, q)
+	}))
+	r.TLS = c
+	r.EnableHTTP2 = true
+	r.Config.ErrorLog = log.New(io.Discard, "", 0)
+	r.StartTLS()
+	t.Cleanup(r.Close)
+	return r
+}
+
 func direct(*http.Request) (*url.URL, error) { return nil, nil }
 
 // provider returns a client that is used up with the test.
 func provider(t *testing.T, o Options) *http.Client {
 	t.Helper()
-	c := New(o)
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(c.Close)
 	return c.Client("provider")
 }
@@ -101,155 +123,80 @@ func TestC143NoRedirectToAnotherOrigin(t *testing.T) {
 	}
 }
 
-func TestRedirectFromTLSToPlainIsRefused(t *testing.T) {
+// C143 over TLS: neither key, body nor client certificate reach a second host,
+// also where it is one of the same machine, and one that asks for a certificate.
+func TestC143NoRedirectFromTLS(t *testing.T) {
+	a := newAuthority(t)
+	ask := &tls.Config{Certificates: []tls.Certificate{a.issue(nil)}, ClientAuth: tls.RequestClientCert}
 	plain := newRecorder(t, ok)
-	secure := httptest.NewTLSServer(http.RedirectHandler(plain.URL, 307))
-	defer secure.Close()
-	c := New(Options{Proxy: direct})
-	c.transport.TLSClientConfig.RootCAs = x509.NewCertPool()
-	c.transport.TLSClientConfig.RootCAs.AddCert(secure.Certificate())
-	if _, err := post(t, c.Client("provider"), secure.URL); err == nil || !strings.Contains(err.Error(), "another origin") {
-		t.Errorf("error %v", err)
+	second := newTLS(t, ask.Clone(), ok)
+	for _, to := range []string{plain.URL, second.URL, "//evil.invalid/v1"} {
+		for _, status := range []int{301, 302, 303, 307, 308} {
+			first := newTLS(t, ask.Clone(), func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Location", to)
+				w.WriteHeader(status)
+			})
+			c := provider(t, Options{CAFile: a.file, ClientCert: a.clientFile(a.issue(nil)), Origin: first.URL + "/v1", Proxy: direct})
+			if _, err := post(t, c, first.URL); err == nil || !strings.Contains(err.Error(), "another origin") {
+				t.Errorf("%s by %d: error %v", to, status, err)
+			}
+			if got := first.lines(); len(got) != 1 || !strings.HasSuffix(got[0], "auth=Bearer secret body=prompt certificates=1") {
+				t.Errorf("%s by %d: the first server saw %q", to, status, got)
+			}
+		}
 	}
-	if got := plain.lines(); len(got) != 0 {
-		t.Errorf("the plain server was sent %q", got)
+	if got := append(plain.lines(), second.lines()...); len(got) != 0 {
+		t.Errorf("the other servers were sent %q", got)
 	}
 }
 
 func TestRedirectsWithinTheOrigin(t *testing.T) {
-	// /3 leads to /2, then /1, then /0, which answers.
-	s := newRecorder(t, func(w http.ResponseWriter, r *http.Request) {
-		if n := r.URL.Path[1] - '0'; n > 0 {
-			http.Redirect(w, r, fmt.Sprintf("/%d", n-1), 307)
-			return
+	a := newAuthority(t)
+	for _, status := range []int{307, 308} {
+		// /3 leads to /2, then /1, then /0, which answers.
+		s := newTLS(t, &tls.Config{Certificates: []tls.Certificate{a.issue(nil)}}, func(w http.ResponseWriter, r *http.Request) {
+			if n := r.URL.Path[1] - '0'; n > 0 {
+				http.Redirect(w, r, fmt.Sprintf("/%d", n-1), status)
+				return
+			}
+			ok(w, r)
+		})
+		c := provider(t, Options{CAFile: a.file, Proxy: direct})
+		got, err := post(t, c, s.URL+"/3")
+		if got != "fine" || err != nil {
+			t.Errorf("three redirects: %q, %v", got, err)
 		}
-		ok(w, r)
-	})
-	c := provider(t, Options{Proxy: direct})
-	got, err := post(t, c, s.URL+"/3")
-	if got != "fine" || err != nil {
-		t.Errorf("three redirects: %q, %v", got, err)
-	}
-	if last, want := s.lines()[3], "POST /0 auth=Bearer secret key=secret body=prompt"; last != want {
-		t.Errorf("last request %q, want %q", last, want)
-	}
-	if _, err = post(t, c, s.URL+"/4"); err == nil || !strings.Contains(err.Error(), "more than 3 redirects") {
-		t.Errorf("four redirects: %v", err)
+		if last := s.lines()[3]; !strings.Contains(last, "POST /0 ") || !strings.Contains(last, "auth=Bearer secret body=prompt") {
+			t.Errorf("last request %q", last)
+		}
+		if _, err = post(t, c, s.URL+"/4"); err == nil || !strings.Contains(err.Error(), "more than 3 redirects") {
+			t.Errorf("four redirects: %v", err)
+		}
 	}
 }
 
 func TestPostIsNotTurnedIntoGet(t *testing.T) {
-	s := newRecorder(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x", 302) })
-	_, err := post(t, provider(t, Options{Proxy: direct}), s.URL)
-	if err == nil || !strings.Contains(err.Error(), "redirect by status 302 would turn the POST into a GET") {
-		t.Errorf("error %v", err)
-	}
-	if got := s.lines(); len(got) != 1 {
-		t.Errorf("server saw %q", got)
+	for _, status := range []int{301, 302, 303} {
+		s := newRecorder(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x", status) })
+		_, err := post(t, provider(t, Options{Proxy: direct}), s.URL)
+		if want := fmt.Sprintf("redirect by status %d would turn the POST into a GET", status); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+		if got := s.lines(); len(got) != 1 {
+			t.Errorf("server saw %q", got)
+		}
 	}
 }
 
 func TestUnknownPurpose(t *testing.T) {
 	s := newRecorder(t, ok)
-	_, err := post(t, New(Options{}).Client("webb"), s.URL)
+	c, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = post(t, c.Client("webb"), s.URL)
 	if err == nil || !strings.Contains(err.Error(), `purpose "webb"`) || len(s.lines()) != 0 {
 		t.Errorf("error %v, server saw %q", err, s.lines())
-	}
-}
-
-// tunnel is a proxy that takes CONNECT and plain requests, and leads both to
-// one server whatever name they ask for.
-func tunnel(t *testing.T, target string) *recorder {
-	t.Helper()
-	r := &recorder{}
-	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		r.note(q.Method + " " + q.Host)
-		if q.Method != http.MethodConnect {
-			io.WriteString(w, "by proxy")
-			return
-		}
-		far, err := net.Dial("tcp", target)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		near, _, err := http.NewResponseController(w).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		io.WriteString(near, "HTTP/1.1 200 OK\r\n\r\n")
-		go func() { io.Copy(far, near); far.Close() }()
-		io.Copy(near, far)
-		near.Close()
-	}))
-	t.Cleanup(r.Close)
-	return r
-}
-
-func TestProxyForOtherHosts(t *testing.T) {
-	secure := httptest.NewTLSServer(http.HandlerFunc(ok))
-	defer secure.Close()
-	p := tunnel(t, secure.Listener.Addr().String())
-	u, err := url.Parse(p.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := New(Options{Proxy: http.ProxyURL(u)})
-	defer c.Close()
-	c.transport.TLSClientConfig.RootCAs = x509.NewCertPool()
-	c.transport.TLSClientConfig.RootCAs.AddCert(secure.Certificate())
-	c.transport.TLSClientConfig.ServerName = "example.com" // The test certificate's name.
-
-	for url, want := range map[string]string{"https://model.invalid/v1": "fine", "http://model.invalid/v1": "by proxy"} {
-		if got, err := post(t, c.Client("provider"), url); got != want || err != nil {
-			t.Errorf("%s: %q, %v, want %q", url, got, err, want)
-		}
-	}
-	got := p.lines()
-	slices.Sort(got)
-	if want := []string{"CONNECT model.invalid:443", "POST model.invalid"}; !slices.Equal(got, want) {
-		t.Errorf("proxy saw %q, want %q", got, want)
-	}
-}
-
-func TestNoProxyForLoopback(t *testing.T) {
-	s := newRecorder(t, ok)
-	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := provider(t, Options{Proxy: func(r *http.Request) (*url.URL, error) {
-		return nil, errors.New("the proxy was asked for " + r.URL.Host)
-	}})
-	for _, host := range []string{"127.0.0.1", "localhost", "LOCALHOST", "model.localhost", "localhost."} {
-		if got, err := post(t, c, "http://"+host+":"+port); got != "fine" || err != nil {
-			t.Errorf("%s: %q, %v", host, got, err)
-		}
-	}
-	if _, err := post(t, c, "http://other.invalid:"+port); err == nil || !strings.Contains(err.Error(), "the proxy was asked for other.invalid") {
-		t.Errorf("other host: %v", err)
-	}
-}
-
-// The environment is read once a process, so this test needs one of its own.
-func TestProxyOfTheEnvironment(t *testing.T) {
-	if target := os.Getenv("TRANSPORT_TEST_URL"); target != "" {
-		got, err := post(t, provider(t, Options{}), target)
-		if got != "by proxy" || err != nil {
-			t.Errorf("got %q, %v", got, err)
-		}
-		return
-	}
-	p := tunnel(t, "")
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), exe, "-test.run=^TestProxyOfTheEnvironment$")
-	cmd.Env = append(os.Environ(), "TRANSPORT_TEST_URL=http://model.invalid/", "HTTP_PROXY="+p.URL, "http_proxy="+p.URL, "NO_PROXY=", "no_proxy=")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
 	}
 }
 
@@ -272,49 +219,193 @@ func TestLocalNameOnIPv6Only(t *testing.T) {
 	}
 }
 
-func TestOldTLSIsRefused(t *testing.T) {
-	s := httptest.NewUnstartedServer(http.HandlerFunc(ok))
-	s.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
-	s.Config.ErrorLog = log.New(io.Discard, "", 0)
-	s.StartTLS()
-	defer s.Close()
-	c := New(Options{Proxy: direct})
-	c.transport.TLSClientConfig.RootCAs = x509.NewCertPool()
-	c.transport.TLSClientConfig.RootCAs.AddCert(s.Certificate())
-	if _, err := post(t, c.Client("provider"), s.URL); err == nil || !strings.Contains(err.Error(), "protocol version") {
-		t.Errorf("TLS 1.1: %v", err)
+func TestHTTP2AndConnectionsAreKept(t *testing.T) {
+	a := newAuthority(t)
+	for _, proto := range []string{"HTTP/2.0", "HTTP/1.1"} {
+		s := newTLS(t, &tls.Config{Certificates: []tls.Certificate{a.issue(nil)}}, func(w http.ResponseWriter, r *http.Request) {
+			http.SetCookie(w, &http.Cookie{Name: "id", Value: "1"})
+			w.Header().Set("Content-Encoding", "gzip") // which it is not
+			fmt.Fprintf(w, "encoding=%q cookie=%q", r.Header.Get("Accept-Encoding"), r.Header.Get("Cookie"))
+		})
+		if proto == "HTTP/1.1" {
+			s.TLS.NextProtos = []string{"http/1.1"}
+		}
+		c := provider(t, Options{CAFile: a.file, ClientCert: a.clientFile(a.issue(nil)), Origin: s.URL, Proxy: direct})
+		for range 3 {
+			if got, err := post(t, c, s.URL); got != `encoding="" cookie=""` || err != nil {
+				t.Errorf("%s: got %q, %v", proto, got, err)
+			}
+		}
+		got := s.lines()
+		for _, line := range got {
+			if line != got[0] || !strings.HasPrefix(line, proto) {
+				t.Errorf("got %q, want three times the same connection by %s", got, proto)
+			}
+		}
 	}
 }
 
-func TestHTTP2AndNoCompression(t *testing.T) {
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, "%s encoding=%q", r.Proto, r.Header.Get("Accept-Encoding"))
-	}))
-	s.EnableHTTP2 = true
-	s.StartTLS()
-	defer s.Close()
-	c := New(Options{Proxy: direct})
-	defer c.Close()
-	c.transport.TLSClientConfig.RootCAs = x509.NewCertPool()
-	c.transport.TLSClientConfig.RootCAs.AddCert(s.Certificate())
-	if got, err := post(t, c.Client("provider"), s.URL); got != `HTTP/2.0 encoding=""` || err != nil {
-		t.Errorf("got %q, %v", got, err)
+func TestHugeHeadersAreRefused(t *testing.T) {
+	long := func(n int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Long", strings.Repeat("a", n)) }
 	}
-}
-
-func TestHugeHeaderIsRefused(t *testing.T) {
-	s := newRecorder(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("X-Long", strings.Repeat("a", maxHeaderBytes+1))
-	})
-	if _, err := post(t, provider(t, Options{Proxy: direct}), s.URL); err == nil || !strings.Contains(err.Error(), "headers exceeded") {
-		t.Errorf("error %v", err)
+	many := func(n int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			for i := range n {
+				w.Header().Add(fmt.Sprintf("X-%d", i/2), "a")
+			}
+		}
+	}
+	a := newAuthority(t)
+	for _, c := range []struct {
+		name   string
+		answer http.HandlerFunc
+		want   string
+	}{
+		{"a little too long", long(maxHeaderBytes + 4096), "the headers of the answer are too large"},
+		{"10 MB", long(10 << 20), "the headers of the answer are too large"},
+		{"300 lines", many(300), "lines of headers, more than 256"},
+		{"250 lines", many(250), ""},
+		{"200 KiB", long(200 << 10), ""},
+	} {
+		for proto, s := range map[string]*recorder{
+			"HTTP/1": newRecorder(t, c.answer), "HTTP/2": newTLS(t, &tls.Config{Certificates: []tls.Certificate{a.issue(nil)}}, c.answer),
+		} {
+			_, err := post(t, provider(t, Options{CAFile: a.file, Proxy: direct}), s.URL)
+			switch {
+			case c.want == "":
+				if err != nil {
+					t.Errorf("%s, %s: %v", proto, c.name, err)
+				}
+			case err == nil:
+				t.Errorf("%s, %s: no error", proto, c.name)
+			default:
+				if got := (wire.Server{Host: "h"}).Connect(err); !strings.Contains(got.Message, c.want) || got.Hint == "" {
+					t.Errorf("%s, %s: got %q, hint %q, want %q", proto, c.name, got.Message, got.Hint, c.want)
+				}
+			}
+		}
 	}
 }
 
 func TestNoTimeoutForStreams(t *testing.T) {
-	c := New(Options{})
-	if p := c.Client("provider"); p.Timeout != 0 || p.Jar != nil || c.transport.ResponseHeaderTimeout != 0 {
+	p := provider(t, Options{})
+	r := p.Transport.(*route)
+	if p.Timeout != 0 || p.Jar != nil || r.transport(plain).ResponseHeaderTimeout != 0 {
 		t.Errorf("client %+v", p)
+	}
+}
+
+func TestRootsAreNotLoadedForPlainHTTP(t *testing.T) {
+	a := newAuthority(t)
+	s := newRecorder(t, ok)
+	c := provider(t, Options{CAFile: a.file})
+	if got, err := post(t, c, s.URL); got != "fine" || err != nil {
+		t.Fatalf("got %q, %v", got, err)
+	}
+	r := c.Transport.(*route)
+	if r.opened[plain].TLSClientConfig.RootCAs != nil || r.opened[secure] != nil || r.opened[identified] != nil {
+		t.Errorf("got %+v, want one pool without roots", r.opened)
+	}
+}
+
+// The environment of a process says where its roots are, so the test calls
+// itself.
+func TestAuthoritiesCountBesideThoseOfTheSystem(t *testing.T) {
+	if targets := os.Getenv("TRANSPORT_TEST_URLS"); targets != "" {
+		c := provider(t, Options{CAFile: os.Getenv("TRANSPORT_TEST_CA")})
+		for _, target := range strings.Fields(targets) {
+			got, err := post(t, c, target)
+			fmt.Printf("answer %q, error %v\n", got, err)
+		}
+		return
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("only on Linux a file of the test's choice can be the system's roots")
+	}
+	system, own, foreign := newAuthority(t), newAuthority(t), newAuthority(t)
+	var targets []string
+	for _, a := range []*authority{system, own, foreign} {
+		targets = append(targets, newTLS(t, &tls.Config{Certificates: []tls.Certificate{a.issue(nil)}}, ok).URL)
+	}
+	got := strings.Split(again(t, "SSL_CERT_FILE="+system.file, "SSL_CERT_DIR="+t.TempDir(),
+		"TRANSPORT_TEST_CA="+own.file, "TRANSPORT_TEST_URLS="+strings.Join(targets, " ")), "\n")
+	for i, want := range []string{`answer "fine", error <nil>`, `answer "fine", error <nil>`, "unknown authority"} {
+		if !strings.Contains(got[i], want) {
+			t.Errorf("server %d: got %q, want %s", i, got[i], want)
+		}
+	}
+}
+
+func TestClientCertificateIsForItsOriginAlone(t *testing.T) {
+	a := newAuthority(t)
+	ask := &tls.Config{Certificates: []tls.Certificate{a.issue(nil)}, ClientAuth: tls.RequestClientCert}
+	its, other := newTLS(t, ask.Clone(), ok), newTLS(t, ask.Clone(), ok)
+	rows := []row{purposes[0], {purpose: "strange", redirects: 3, proxy: true, private: true}}
+	c, err := newClients(Options{CAFile: a.file, ClientCert: a.clientFile(a.issue(nil)), Origin: its.URL + "/v1", Proxy: direct}, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, s := range []*recorder{its, other, its} {
+		if got, err := post(t, c.Client("provider"), s.URL); got != "fine" || err != nil {
+			t.Errorf("got %q, %v", got, err)
+		}
+	}
+	// The authority is the provider's too.
+	if _, err := post(t, c.Client("strange"), its.URL); err == nil || !strings.Contains(err.Error(), "unknown authority") {
+		t.Errorf("another purpose: %v", err)
+	}
+	c.routes[1].authorities = c.routes[0].authorities
+	c.routes[1].opened = [pools]*http.Transport{}
+	if got, err := post(t, c.Client("strange"), its.URL); got != "fine" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+	for i, want := range []string{"certificates=1", "certificates=1", "certificates=0"} {
+		if got := its.lines(); len(got) != 3 || !strings.HasSuffix(got[i], want) {
+			t.Errorf("its origin saw %q, want request %d with %s", got, i, want)
+		}
+	}
+	if got := other.lines(); len(got) != 1 || !strings.HasSuffix(got[0], "certificates=0") {
+		t.Errorf("another origin saw %q", got)
+	}
+}
+
+func TestPrivateAddressesNeedTheRow(t *testing.T) {
+	s := newRecorder(t, ok)
+	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := newClients(Options{Proxy: direct}, []row{{purpose: "public"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range []string{"127.0.0.1", "localhost", "0.0.0.0", "[::ffff:127.0.0.1]"} {
+		if _, err := post(t, c.Client("public"), "http://"+host+":"+port); err == nil || !strings.Contains(err.Error(), "is private, nothing was sent") {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+	if got := s.lines(); len(got) != 0 {
+		t.Errorf("server saw %q", got)
+	}
+	for addr, want := range map[string]bool{
+		"1.1.1.1": true, "2606:4700::1111": true, "::ffff:1.1.1.1": true, "100.128.0.1": true,
+		"10.1.2.3": false, "172.16.0.1": false, "192.168.1.1": false, "169.254.169.254": false, "100.64.0.1": false, "0.1.2.3": false,
+		"::1": false, "::": false, "fe80::1": false, "fd00::1": false, "224.0.0.1": false, "255.255.255.255": false, "::ffff:10.0.0.1": false,
+	} {
+		if got := isPublic(netip.MustParseAddr(addr)); got != want {
+			t.Errorf("isPublic(%s) = %v, want %v", addr, got, want)
+		}
+	}
+}
+
+// A proxy looks names up: a row with both would have to do so first.
+func TestNoRowHasAProxyAndPublicAddressesOnly(t *testing.T) {
+	for _, r := range purposes {
+		if r.proxy && !r.private {
+			t.Errorf("%s: through a proxy, private addresses are not refused", r.purpose)
+		}
 	}
 }
 
