@@ -50,8 +50,9 @@ type Options struct {
 	// Store keeps sessions, see OpenStore; nil keeps them in memory. Close closes
 	// it.
 	Store session.Store
-	// NamedServer: the person named the model's server for this run. A session that
-	// was with another goes there.
+	// NamedServer: somebody named the model's server, by a flag, the environment or a
+	// configuration, be it the one of Default. A session that was with another goes
+	// there.
 	NamedServer bool
 	// Provider, if set, is used with Model instead of the configured one.
 	Provider llm.Provider

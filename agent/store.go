@@ -28,6 +28,7 @@ type (
 	AmbiguousError = session.AmbiguousError
 	UncertainError = session.UncertainError
 	DamagedError   = db.DamagedError
+	ForeignError   = db.ForeignError
 	OlderError     = db.OlderError
 	StoreReport    = db.Report
 	Finding        = db.Finding

@@ -103,7 +103,11 @@ func (r *Report) broken(err error) error {
 		for inner := damaged; errors.As(inner.Err, &inner); {
 			damaged = inner // says the same of the same file
 		}
-		r.add(Problem, fixRemedy, "%v", damaged)
+		remedy := fixRemedy
+		if damaged.Text {
+			remedy = "it never was a database: move it away"
+		}
+		r.add(Problem, remedy, "%v", damaged)
 		return nil
 	}
 	return err
@@ -134,7 +138,7 @@ func (r *Report) files(o Options) {
 // It comes before the database is opened, see create.
 func journalOf(path string) string {
 	if regular(path) != nil {
-		return "nothing, being no file"
+		return "nothing that can be read"
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -175,8 +179,7 @@ func (c *checker) all() error {
 
 // shape looks which tables and columns there are.
 func (c *checker) shape() (err error) {
-	c.columns, err = c.texts(`SELECT lower(m.name || '.' || p.name) FROM sqlite_master m, pragma_table_info(m.name) p
-		WHERE m.type = 'table' LIMIT 10000`)
+	c.columns, err = c.texts(shape)
 	return err
 }
 
@@ -225,8 +228,8 @@ func (c *checker) schema() error {
 		c.r.add(Note, "", "nothing is stored yet: the database gets its tables when it is next opened")
 		return nil
 	}
-	if !c.has("sessions.id") {
-		c.r.add(Problem, "name another with ALISIO_STATE_HOME or --db, or: "+fixRemedy, "this is no database of sessions: it has tables, and none of that name")
+	if checkFirst(c.d.path, c.columns) != nil {
+		c.r.add(Problem, "name another with ALISIO_STATE_HOME or --db", "these are not the tables of an Alisio database")
 		return nil
 	}
 	var have []int64

@@ -108,23 +108,6 @@ func TestCheckFindsInAnOlderStore(t *testing.T) {
 	}
 }
 
-// Another program's database is named as one.
-func TestCheckOfAnotherProgram(t *testing.T) {
-	dir := t.TempDir()
-	o := Options{Path: filepath.Join(dir, "x.sqlite"), Home: dir}
-	pool, conn, err := openRaw(t.Context(), writable(o.Path, commonPragmas))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = conn.ExecContext(t.Context(), `CREATE TABLE songs (title)`)
-	if err := errors.Join(err, conn.Close(), pool.Close(), os.Chmod(o.Path, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	if r := must(Check(t.Context(), o))(t); r.Sound() || !strings.Contains(says(r, Problem), "no database of sessions") {
-		t.Errorf("found %+v", r.Findings)
-	}
-}
-
 func TestCheckFinds(t *testing.T) {
 	d := open(t, t.TempDir())
 	create1(t, d, "s", `{"role":"user"}`, `{half`)

@@ -30,8 +30,8 @@ type Options struct {
 	ReadOnly bool
 	// Ends: the process ends soon after Close, which leaves a short log to the next
 	// program that opens the database. That is as safe, and saves the four waits
-	// for the disk that folding it in takes. A log that holds more than the file,
-	// or its schema, is folded in: who copies the file alone has nearly everything.
+	// for the disk that folding it in takes. A log of 512 KiB or more, or one with
+	// the schema, is folded in: who copies the file alone lacks at most the last runs.
 	Ends bool
 	// Notice takes one-line facts that a person should know. It may be nil.
 	Notice func(text string)

@@ -96,20 +96,6 @@ func TestLookAtAnOldVersion(t *testing.T) {
 	}
 }
 
-// A look that SQLite does not understand for another reason is no reason to open
-// the database for writing.
-func TestLookAtAnotherProgramsDatabase(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "x.sqlite")
-	run(t, raw(t, path), `CREATE TABLE sessions(id TEXT PRIMARY KEY, user TEXT)`)
-	d := must(Open(t.Context(), Options{Path: path, Home: dir, ReadOnly: true}))(t)
-	defer shut(t, d)
-	var older *OlderError
-	if _, err := d.Session(t.Context(), "s"); err == nil || errors.As(err, &older) {
-		t.Errorf("got %v", err)
-	}
-}
-
 // What went wrong beside an error stands in its line, or not at all.
 func TestErrorsAreOneLine(t *testing.T) {
 	d := open(t, t.TempDir())

@@ -21,7 +21,7 @@ func (d *DB) journal() string {
 // setJournal sets the kind, which stays with the file, unless it is that one.
 func (d *DB) setJournal(ctx context.Context, kind string) error {
 	return Retry(ctx, func() error {
-		now, err := column[text](d.writer, `PRAGMA journal_mode`)
+		now, err := column[text](d.writer.conn, `PRAGMA journal_mode`)
 		if err != nil || slices.Equal(now, []string{kind}) {
 			return err
 		}

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -79,30 +80,23 @@ func complete(have []int64) bool {
 // database of another program before anything is done to it.
 func (d *DB) look(ctx context.Context) (have []int64, err error) {
 	err = Retry(ctx, func() (err error) {
-		have, err = d.versions()
+		have, err = versions(d.writer.conn)
 		return err
 	})
 	if err != nil || complete(have) {
 		return have, err
 	}
-	var tables []string
-	err = Retry(ctx, func() (err error) {
-		tables, err = d.tables()
-		return err
+	return have, Retry(ctx, func() error {
+		there, err := d.shape()
+		return cmp.Or(err, checkFirst(d.path, there))
 	})
-	if err != nil || len(tables) == 0 {
-		return have, err
-	}
-	return have, Retry(ctx, func() error { return d.checkFirst(tables) })
 }
 
-func (d *DB) tables() ([]string, error) {
-	return column[text](d.writer, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`)
-}
+func (d *DB) shape() ([]string, error) { return column[text](d.writer.conn, shape) }
 
 // versions reads the table of versions; a database without it has none.
-func (d *DB) versions() ([]int64, error) {
-	have, err := column[number](d.writer, `SELECT version FROM schema_migrations`)
+func versions(from querier) ([]int64, error) {
+	have, err := column[number](from, `SELECT version FROM schema_migrations`)
 	if resultCode(err) == sqlite3.SQLITE_ERROR {
 		return nil, nil
 	}
@@ -113,13 +107,18 @@ func (d *DB) versions() ([]int64, error) {
 	return out, err
 }
 
-// column reads the only column of a query, over the writer's connection and
-// without keeping the statement: these run at most once an opening.
+// querier is a connection, or a pool of some.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// column reads the only column of a query, without keeping the statement: these
+// run at most once an opening.
 func column[T text | number, P interface {
 	*T
 	sql.Scanner
-}](w *writer, query string, args ...any) ([]string, error) {
-	rows, err := w.conn.QueryContext(context.Background(), query, args...)
+}](from querier, query string) ([]string, error) {
+	rows, err := from.QueryContext(context.Background(), query)
 	if err != nil {
 		return nil, err
 	}
@@ -150,15 +149,15 @@ func (d *DB) migrate(ctx context.Context) (err error) {
 			_ = d.writer.pragma(`ROLLBACK`)
 		}
 	}()
-	have, err := d.versions()
+	have, err := versions(d.writer.conn)
 	if err != nil {
 		return err
 	}
-	tables, err := d.tables()
+	there, err := d.shape()
 	if err != nil {
 		return err
 	}
-	if len(tables) == 0 {
+	if len(there) == 0 {
 		err = d.make()
 	} else {
 		err = d.climb(ctx, have)
@@ -235,8 +234,8 @@ func (d *DB) reached(version int64) error {
 // left: a program that died, or an older one, made it.
 func (d *DB) alter(statement string) error {
 	if table, name, ok := addsColumn(statement); ok {
-		there, err := d.columns(table)
-		if err != nil || slices.Contains(there, strings.ToLower(name)) {
+		there, err := d.shape()
+		if err != nil || slices.Contains(there, strings.ToLower(table+"."+name)) {
 			return err
 		}
 	}
@@ -269,12 +268,6 @@ func addsColumn(statement string) (table, name string, ok bool) {
 		return "", "", false
 	}
 	return f[2], f[5], true
-}
-
-// columns returns the lower-case names of a table's columns, none if there is
-// no such table.
-func (d *DB) columns(table string) ([]string, error) {
-	return column[text](d.writer, `SELECT lower(name) FROM pragma_table_info(?)`, table)
 }
 
 // Versions returns the versions that the database's schema has reached.

@@ -6,18 +6,32 @@ import (
 	"strings"
 )
 
+// shape lists the columns of a database's tables as "table.column", in lower case.
+// A virtual table has none here: what makes it may not be in this program.
+const shape = `SELECT lower(m.name || '.' || ifnull(p.name, ''))
+	FROM sqlite_master m LEFT JOIN pragma_table_info(iif(m.rootpage, m.name, '')) p
+	WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' LIMIT 10000`
+
+// ForeignError tells that a database is another program's.
+type ForeignError struct {
+	Path string
+	why  string
+}
+
+func (e *ForeignError) Error() string {
+	return fmt.Sprintf("%q is the database of another program: %s", e.Path, e.why)
+}
+
 // checkColumns tells whether a database of a newer program still has all that
 // this one reads and writes. It is opened as it is, or refused.
 func (d *DB) checkColumns(version int64) error {
+	there, err := d.shape()
+	if err != nil {
+		return err
+	}
 	for _, t := range usedColumns {
-		there, err := d.columns(t.table)
-		if err != nil {
-			return err
-		}
-		for _, name := range strings.Fields(t.columns) {
-			if !slices.Contains(there, name) {
-				return fmt.Errorf("%q was changed by a newer alisio (version %d) and has no %s.%s: update alisio", d.path, version, t.table, name)
-			}
+		if name := t.lacks(there); name != "" {
+			return fmt.Errorf("%q was changed by a newer alisio (version %d) and has no %s.%s: update alisio", d.path, version, t.name, name)
 		}
 	}
 	return nil
@@ -25,29 +39,36 @@ func (d *DB) checkColumns(version int64) error {
 
 // checkFirst refuses a database with tables that do not have the shape that the
 // first version gave them: another program has tables of such names.
-func (d *DB) checkFirst(tables []string) error {
-	if !slices.Contains(tables, "sessions") {
-		return fmt.Errorf("%q is the database of another program: it has a table %.40q and no sessions", d.path, tables[0])
+func checkFirst(path string, there []string) error {
+	has := func(table string) bool {
+		return slices.ContainsFunc(there, func(c string) bool { return strings.HasPrefix(c, table+".") })
+	}
+	if len(there) > 0 && !has("sessions") {
+		table, _, _ := strings.Cut(there[0], ".")
+		return &ForeignError{path, fmt.Sprintf("it has a table %.40q and no sessions", table)}
 	}
 	for _, t := range firstColumns {
-		if !slices.Contains(tables, t.table) {
-			continue
-		}
-		there, err := d.columns(t.table)
-		if err != nil {
-			return err
-		}
-		for _, name := range strings.Fields(t.columns) {
-			if !slices.Contains(there, name) {
-				return fmt.Errorf("%q is the database of another program: its table %s has no column %s", d.path, t.table, name)
-			}
+		if name := t.lacks(there); name != "" && has(t.name) {
+			return &ForeignError{path, fmt.Sprintf("its table %s has no column %s", t.name, name)}
 		}
 	}
 	return nil
 }
 
+type table struct{ name, columns string }
+
+// lacks returns the first of the columns that is not there.
+func (t table) lacks(there []string) string {
+	for _, name := range strings.Fields(t.columns) {
+		if !slices.Contains(there, t.name+"."+name) {
+			return name
+		}
+	}
+	return ""
+}
+
 // firstColumns are the columns of version 1, which all later ones have too.
-var firstColumns = []struct{ table, columns string }{
+var firstColumns = []table{
 	{"sessions", "id workspace provider model locked_pid"},
 	{"messages", "seq session body"},
 	{"tool_calls", "session call_id status result"},
@@ -57,7 +78,7 @@ var firstColumns = []struct{ table, columns string }{
 }
 
 // usedColumns are the columns that the statements of this package name.
-var usedColumns = []struct{ table, columns string }{
+var usedColumns = []table{
 	{"sessions", "id workspace provider model locked_pid parent_id depth agent status title usage options created_at updated_at pinned archived_at locked_boot locked_start"},
 	{"messages", "seq session body compacted copy_of run_id"},
 	{"tool_calls", "session call_id status result run_id name effect started_at ended_at"},

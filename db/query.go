@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -54,7 +55,7 @@ func (d *DB) query(ctx context.Context, t heat, text string, each func(*sql.Rows
 		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
 	if d.readOnly && resultCode(err) == sqlite3.SQLITE_ERROR {
-		return d.older(ctx, err)
+		return d.older(err)
 	}
 	return explain(d.path, err)
 }
@@ -76,33 +77,13 @@ func (e *OlderError) Unwrap() error { return e.Err }
 
 // older tells whether a statement that SQLite does not understand is for a
 // database of an older version, or for what is none of ours.
-func (d *DB) older(ctx context.Context, err error) error {
-	var have []int64
-	rows, failed := d.readers.QueryContext(ctx, `SELECT version FROM schema_migrations`)
-	if failed == nil {
-		failed = drain(rows, func(rows *sql.Rows) error {
-			for rows.Next() {
-				var n number
-				if err := rows.Scan(&n); err != nil {
-					return err
-				}
-				have = append(have, int64(n))
-			}
-			return nil
-		})
+func (d *DB) older(err error) error {
+	have, failed := versions(d.readers)
+	if failed == nil && !complete(have) {
+		var there []string // nothing, where a program died before it had made the schema
+		if there, failed = column[text](d.readers, shape); failed == nil {
+			return cmp.Or(checkFirst(d.path, there), error(&OlderError{Path: d.path, Version: int(newest(have)), Err: err}))
+		}
 	}
-	if failed != nil && d.empty(ctx) {
-		failed = nil // a program died before it had made the schema
-	}
-	if failed != nil || complete(have) {
-		return explain(d.path, err)
-	}
-	return &OlderError{Path: d.path, Version: int(newest(have)), Err: err}
-}
-
-// empty reports whether the database holds nothing at all.
-func (d *DB) empty(ctx context.Context) bool {
-	var n int64
-	err := d.readers.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master`).Scan(&n)
-	return err == nil && n == 0
+	return explain(d.path, err)
 }

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -78,7 +79,7 @@ func (p *repair) run(ctx context.Context) error {
 			return err
 		}
 	}
-	sound, err := isSound(ctx, work)
+	sound, err := isSound(ctx, work, p.o.Path)
 	if err != nil {
 		return err
 	}
@@ -130,13 +131,19 @@ func copyFile(from, to string) (err error) {
 	return errors.Join(err, out.Close())
 }
 
-// isSound reports whether SQLite finds nothing wrong. Errors other than damage
-// are returned.
-func isSound(ctx context.Context, path string) (bool, error) {
+// isSound reports whether SQLite finds nothing wrong with a copy of the database
+// that is called name. Errors other than damage are returned; the database of
+// another program is one.
+func isSound(ctx context.Context, path, name string) (bool, error) {
 	pool, conn, err := openRaw(ctx, writable(path, exclusivePragmas))
 	var verdict string
 	if err == nil {
 		err = conn.QueryRowContext(ctx, `PRAGMA integrity_check(1)`).Scan(&verdict)
+		if verdict == "ok" {
+			var there []string
+			there, err = column[text](conn, shape)
+			err = cmp.Or(err, checkFirst(name, there))
+		}
 		err = errors.Join(err, conn.Close(), pool.Close())
 	}
 	var damaged *DamagedError

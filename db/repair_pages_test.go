@@ -204,7 +204,7 @@ func TestLostPages(t *testing.T) {
 					where = leafPages(t, data, nil, want)
 				}
 				r := must(Repair(t.Context(), o, repairTime))(t)
-				if sound, err := isSound(t.Context(), o.Path); !sound || err != nil {
+				if sound, err := isSound(t.Context(), o.Path, o.Path); !sound || err != nil {
 					t.Errorf("not sound after the repair: %v", err)
 				}
 				// The log may have every page that matters.

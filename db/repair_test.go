@@ -114,7 +114,7 @@ func asideOf(t *testing.T, o Options) string {
 // every row is there that was readable before.
 func whole(t *testing.T, o Options, before map[int64]string) {
 	t.Helper()
-	if sound, err := isSound(t.Context(), o.Path); !sound || err != nil {
+	if sound, err := isSound(t.Context(), o.Path, o.Path); !sound || err != nil {
 		t.Errorf("not sound after the repair: %v", err)
 	}
 	after := readable(t, o)
@@ -302,7 +302,7 @@ func TestRepairOfASoundStore(t *testing.T) {
 		if info := must(os.Stat(b))(t); info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s: %v", b, info.Mode())
 		}
-		if sound, err := isSound(t.Context(), b); !sound || err != nil {
+		if sound, err := isSound(t.Context(), b, b); !sound || err != nil {
 			t.Errorf("backup: %v", err)
 		}
 	}

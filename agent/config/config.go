@@ -119,3 +119,10 @@ func (c Config) Origin(key string) string {
 	}
 	return "default"
 }
+
+// Given reports whether any layer of Load has a dotted key, be it with the value of
+// Default.
+func (c Config) Given(key string) bool {
+	_, ok := c.root.find(key)
+	return ok
+}

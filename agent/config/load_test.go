@@ -50,6 +50,9 @@ func TestNoFileGivesTheDefaults(t *testing.T) {
 	if got := got.Origin("provider.baseURL"); got != "default" {
 		t.Errorf("origin: got %q, want default", got)
 	}
+	if got.Given("provider.baseURL") {
+		t.Error("what nobody wrote counts as given")
+	}
 }
 
 func TestEveryKeyIsRead(t *testing.T) {
@@ -154,6 +157,9 @@ func TestC170OrderOfLayers(t *testing.T) {
 			}
 			if got := c.Origin("provider.baseURL"); got != tt.origin {
 				t.Errorf("origin: got %q, want %q", got, tt.origin)
+			}
+			if !c.Given("provider.baseURL") {
+				t.Error("what a layer says counts as not given")
 			}
 			if c.Limits.MaxTurns != 7 {
 				t.Errorf("maxTurns of the lower layer: got %d, want 7", c.Limits.MaxTurns)

@@ -58,7 +58,8 @@ func (e takenError) Is(target error) bool { return target == ErrExists }
 // taken, ErrNoExport for a file of another kind. What it reads is foreign: every
 // line is bounded and checked before any row is written, and the session is marked
 // as imported: it answers no request of its workspace (RunByRequest), and works in
-// none before Adopt. Times in the future become now, open runs interrupted ones.
+// none before Adopt. The session's own times in the future become now, those of its
+// rows stay; open runs become interrupted ones.
 func (s *SQLite) Import(ctx context.Context, r io.Reader) (Imported, error) {
 	c := checker{s: s}
 	err := s.importFrom(ctx, &c, r)
@@ -251,7 +252,7 @@ func (c *checker) checkHead(ctx context.Context, l line) error {
 		ID: l.ID, Workspace: l.Workspace, Provider: l.Provider, Model: l.Model, Title: l.Title, Parent: l.Parent,
 		Depth: l.Depth, Agent: l.Agent, Status: ended(l.Status), Usage: l.Usage, Options: options,
 		// Who lies about the time does not come first in lists for ever.
-		CreatedMs: min(l.CreatedAt, now), UpdatedMs: min(l.UpdatedAt, now), Pinned: l.Pinned, ArchivedMs: l.ArchivedAt,
+		CreatedMs: min(l.CreatedAt, now), UpdatedMs: min(l.UpdatedAt, now), Pinned: l.Pinned, ArchivedMs: min(l.ArchivedAt, now),
 	}
 	return nil
 }

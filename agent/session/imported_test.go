@@ -121,11 +121,11 @@ func TestAnImportIsNotFromTheFuture(t *testing.T) {
 	ctx := context.Background()
 	s := openAt(t, t.TempDir(), nil)
 	future := strconv.FormatInt(time.Now().Add(1000*time.Hour).UnixMilli(), 10)
-	_, err := s.Import(ctx, strings.NewReader(whole(evilHead(`"workspace":"/w","createdAt":`+future+`,"updatedAt":`+future)+
+	_, err := s.Import(ctx, strings.NewReader(whole(evilHead(`"workspace":"/w","createdAt":`+future+`,"updatedAt":`+future+`,"archivedAt":`+future)+
 		`{"type":"event","event":"x","createdAt":`+future+`}`)))
 	must(t, err)
 	head, err := s.Session(ctx, "evil")
-	if now := time.Now(); err != nil || head.Updated.After(now) || head.Created.After(now) {
+	if now := time.Now(); err != nil || head.Updated.After(now) || head.Created.After(now) || head.Archived.After(now) || head.Archived.IsZero() {
 		t.Errorf("got %+v, %v", head, err)
 	}
 }

@@ -69,13 +69,13 @@ func sessionVerbs() []verb {
 	return []verb{
 		{"archive", "ID", "hide a session from lists", nil, runArchive},
 		{"delete", "ID", "delete a session; first shows what would go", nil, runDelete},
-		{"export", "ID", "write a session as JSON lines or Markdown", nil, runExport},
+		{"export", "[ID]", "write a session as JSON lines or Markdown", nil, runExport},
 		{"import", "FILE", "read an exported session; - reads a pipe", nil, runImport},
 		{"list", "", "list sessions, the newest first", nil, runList},
 		{"pin", "[ID]", "mark a session, or a workspace", nil, runPin},
 		{"recover", "ID", "show calls that may have taken effect", nil, runRecover},
 		{"rename", "ID TITLE…", "give a session another title", nil, runRename},
-		{"show", "ID", "print a session's conversation", nil, runShow},
+		{"show", "[ID]", "print a session's conversation", nil, runShow},
 	}
 }
 
@@ -152,7 +152,7 @@ func (c *call) options() (agent.Options, error) {
 	policy := c.policy
 	policy.Mode = cfg.Permissions.Mode
 	return agent.Options{
-		NamedServer: c.overrides.BaseURL != nil || c.Getenv("OPENAI_BASE_URL") != "",
+		NamedServer: cfg.Given("provider.baseURL"),
 		Dir:         here, Config: cfg, Dirs: dirs, Guarded: c.guarded(here), Policy: policy,
 		Plugins: plugins, Tools: c.Tools, Effort: c.effort, Getenv: c.Getenv, Log: slog.New(c.notices()),
 	}, nil

@@ -26,6 +26,39 @@ func env(args ...string) Env {
 	}
 }
 
+// Symptom: a session of a local server could not go on at the one that the
+// configuration names, and the hint said to name it there. Trigger: that one is the
+// default.
+func TestAServerInTheConfigurationIsNamed(t *testing.T) {
+	home := t.TempDir()
+	file := filepath.Join(home, "config.json")
+	for _, c := range []struct {
+		args []string
+		env  map[string]string
+		want bool
+	}{
+		{[]string{"run", "go"}, nil, false},
+		{[]string{"run", "go", "-m", "x"}, map[string]string{"ALISIO_MODEL": "y"}, false},
+		{[]string{"run", "go", "--config", file}, nil, true},
+		{[]string{"run", "go"}, map[string]string{"ALISIO_CONFIG_HOME": home}, true},
+		{[]string{"run", "go"}, map[string]string{"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}, true},
+		{[]string{"run", "go", "--base-url", config.Default().Provider.BaseURL}, nil, true},
+	} {
+		if err := os.WriteFile(file, []byte(`{"provider": {"baseURL": "`+config.Default().Provider.BaseURL+`"}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		e := env(c.args...)
+		e.Getenv = func(name string) string { return c.env[name] }
+		call, err := parse(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o, err := call.options(); err != nil || o.NamedServer != c.want {
+			t.Errorf("%v, %v: got %v, %v, want %v", c.args, c.env, o.NamedServer, err, c.want)
+		}
+	}
+}
+
 func TestFlagsStandAnywhere(t *testing.T) {
 	words := [][]string{{"run"}, {"fix"}, {"--json"}, {"-m", "x"}, {"--add-dir", "a"}, {"--add-dir=b"}, {"--allow-write"}}
 	// Every rotation, and its reverse, means the same but for the order of words.

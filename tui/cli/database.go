@@ -42,9 +42,21 @@ func (c *call) storeOptions() (agent.StoreOptions, error) {
 		}
 	}
 	if foreign(o.Path) {
-		return o, fmt.Errorf("--db: %s is not an Alisio database", c.db)
+		return o, c.notOurs()
 	}
 	return o, nil
+}
+
+func (c *call) notOurs() error { return fmt.Errorf("--db: %s is not an Alisio database", c.db) }
+
+// unusable is what a command ends with whose database can not be opened or read. One
+// of another program that --db names is wrong use, as is a file that is none.
+func (c *call) unusable(err error) (int, error) {
+	var other *agent.ForeignError
+	if c.db != "" && errors.As(err, &other) {
+		return exitUsage, c.notOurs()
+	}
+	return exitFailed, err
 }
 
 // foreign reports whether a file never was a session database: it has neither the
@@ -101,7 +113,8 @@ func (c *call) database(ctx context.Context) (*agent.Store, int, error) {
 	}
 	store, err := agent.OpenStore(ctx, o)
 	if err != nil {
-		return nil, exitFailed, err
+		code, err := c.unusable(err)
+		return nil, code, err
 	}
 	return store, exitDone, nil
 }
@@ -131,7 +144,8 @@ func (c *call) look(ctx context.Context) (store *agent.Store, code int, err erro
 	}
 	store.Close()
 	if old := (*agent.OlderError)(nil); !errors.As(err, &old) {
-		return nil, exitFailed, err
+		code, err = c.unusable(err)
+		return nil, code, err
 	}
 	o.ReadOnly = false
 	if store, err = agent.OpenStore(ctx, o); err != nil {

@@ -53,7 +53,7 @@ func (c *call) checkStore(ctx context.Context) (int, error) {
 		c.notice("no session is stored yet: there is nothing to check")
 	}
 	if err != nil {
-		return exitFailed, err
+		return c.unusable(err)
 	}
 	return c.printFindings(report.Findings)
 }

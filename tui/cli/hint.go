@@ -30,17 +30,24 @@ func (c *call) fileFlag(flag, name string) string {
 	return " --" + flag + " " + shellWord(name)
 }
 
-// advised adds to an error what can be done about it, where that is a command:
-// only here it is known by which database this one was called.
+// advised adds to an error of the database what can be done about it: only here it
+// is known which one this command was called with.
 func (c *call) advised(err error) error {
 	var told *llm.Error
 	if errors.As(err, &told) && told.Hint != "" {
 		return err
 	}
 	var damaged *agent.DamagedError
+	var foreign *agent.ForeignError
 	var busy *agent.BusyError
 	hint := ""
 	switch {
+	case errors.As(err, &foreign):
+		hint = "name another with ALISIO_STATE_HOME or --db"
+	case errors.As(err, &damaged) && damaged.Text:
+		hint = "it never was a database: move it away"
+	case errors.As(err, &damaged) && c.fix:
+		hint = "nothing of it can be recovered: move it away"
 	case errors.As(err, &damaged):
 		hint = "to set it aside and recover what can be read: " + c.command("doctor --store --fix")
 	case errors.As(err, &busy):

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"alisio/agent"
@@ -18,13 +19,20 @@ func TestErrorsGetTheHintOfTheirKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	fix, err := parse(env("doctor", "--store", "--fix"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	damaged := fmt.Errorf("list sessions: %w", &agent.DamagedError{Path: "x", Err: errors.New("bad page")})
 	busy := fmt.Errorf("delete session 1: %w", &agent.BusyError{Session: "1", PID: 42})
+	diary := &agent.DamagedError{Path: "x", Text: true, Err: errors.New("x")}
 	for _, tt := range []struct {
 		err  error
 		want string
 	}{
 		{errors.New("plain"), "error: plain\n"},
+		{diary, "error: " + diary.Error() + "\nhint:  it never was a database: move it away\n"},
+		{&agent.ForeignError{Path: "x"}, "error: \"x\" is the database of another program:\nhint:  name another with ALISIO_STATE_HOME or --db\n"},
 		{damaged, "error: " + damaged.Error() + "\nhint:  to set it aside and recover what can be read: alisio doctor --store --fix --db 'my db'\n"},
 		{busy, "error: " + busy.Error() + "\nhint:  one run of a session at a time: wait for it, or stop that process\n"},
 		{llm.Errorf(llm.CauseStore, "%w", busy).WithHint("its own"), "error: " + busy.Error() + "\nhint:  its own\n"},
@@ -37,6 +45,10 @@ func TestErrorsGetTheHintOfTheirKind(t *testing.T) {
 		if !errors.Is(got, tt.err) && !errors.Is(got, errors.Unwrap(tt.err)) {
 			t.Errorf("%v: the error is lost", tt.err)
 		}
+	}
+	var b bytes.Buffer
+	if plain.Failure(&b, fix.advised(damaged)); strings.Contains(b.String(), "--fix") || !strings.Contains(b.String(), "move it away") {
+		t.Errorf("what a repair failed at is sent to the repair: %q", b.String())
 	}
 }
 
