@@ -2,6 +2,6 @@
 
 package agent
 
-// faultStride is how many steps of a fault test are passed over: under the race
-// detector a victim takes twenty times as long, and all steps are taken without.
+// faultStride: of so many steps of a fault test one is taken. Under the race detector
+// a victim takes twenty times as long; without it all are taken.
 const faultStride = 13

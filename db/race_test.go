@@ -2,7 +2,7 @@
 
 package db
 
-// damageStride is how many of the tests of damaged databases are passed over:
-// SQLite takes twenty times as long under the race detector, where the tests
-// have one goroutine each. All are taken without.
+// damageStride: of so many tests of damaged databases one is taken. SQLite takes
+// twenty times as long under the race detector, where the tests have one goroutine
+// each; without it all are taken.
 const damageStride = 5

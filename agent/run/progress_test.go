@@ -35,7 +35,7 @@ func TestProgressCutsNoKeyInTwo(t *testing.T) {
 			if !strings.Contains(shown, "[redacted]") {
 				t.Fatalf("shown: %q", shown)
 			}
-			for i := range len(key) - 8 {
+			for i := range len(key) - 7 {
 				if strings.Contains(shown, key[i:i+8]) {
 					t.Fatalf("%q is shown", key[i:i+8])
 				}

@@ -131,7 +131,7 @@ func TestAnImportIsNotFromTheFuture(t *testing.T) {
 }
 
 // What waits to be stored lies beside the database, not where others look, and
-// nothing of it stays. Trigger: an import that fails half-way, seen from inside it.
+// nothing of it stays. Trigger: an import that fails half-way.
 func TestAnImportWaitsBesideTheDatabase(t *testing.T) {
 	home := t.TempDir()
 	s := openAt(t, home, nil)
