@@ -19,8 +19,14 @@ type admission struct {
 	// prior is the run that has the request id, zero if none has, or if it is
 	// under way.
 	prior session.Run
-	// continues is an interrupted run to be taken to its end.
-	continues string
+}
+
+// continues is the interrupted run that is to be taken to its end, if there is one.
+func (a admission) continues() string {
+	if a.prior.Status == session.RunInterrupted {
+		return a.prior.ID
+	}
+	return ""
 }
 
 // admit looks a request id up.
@@ -56,10 +62,7 @@ func (a *App) admit(ctx context.Context, sessionID, requestID string) (admission
 			return none, storeError(err)
 		}
 	}
-	if r.Status != session.RunInterrupted {
-		return admission{session: r.Session, prior: r}, nil
-	}
-	return admission{session: r.Session, prior: r, continues: r.ID}, nil
+	return admission{session: r.Session, prior: r}, nil
 }
 
 // samePrompt refuses a request id that was used for something else: the answer

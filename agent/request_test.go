@@ -381,7 +381,7 @@ func TestToolsKeepOffTheStoresFiles(t *testing.T) {
 	if _, err := a.Run(context.Background(), "", "go", RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"my.sqlite", "my.sqlite-wal", "my.sqlite-shm", "my.sqlite.files/locks/other", "my.sqlite.files/blobs/sha256/aa/x"} {
+	for _, name := range []string{"my.sqlite", "my.sqlite-wal", "my.sqlite-shm", "my.sqlite-journal", "my.sqlite.files/locks/other", "my.sqlite.files/blobs/sha256/aa/x"} {
 		if f, err := a.files.OpenFile(name); !errors.Is(err, workspace.ErrClosedOff) {
 			t.Errorf("%s was opened: %v", name, err)
 			if err == nil {

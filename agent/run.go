@@ -57,22 +57,18 @@ func (a *App) Run(ctx context.Context, sessionID, prompt string, o RunOptions) (
 			if err := a.samePrompt(ctx, ad.prior, prompt); err != nil {
 				return Outcome{}, err
 			}
-		}
-		if ad.prior.ID != "" && ad.continues == "" {
-			return a.replay(ctx, ad.prior, o.OnEvent)
+			if ad.continues() == "" {
+				return a.replay(ctx, ad.prior, o.OnEvent)
+			}
 		}
 		out, err := a.attempt(ctx, ad, prompt, o)
 		var busy *session.BusyError
 		var exists *run.ExistsError
-		switch {
-		case o.RequestID != "" && (errors.As(err, &busy) || errors.As(err, &exists)):
-			if !wait.more(ctx) {
-				return Outcome{}, inProgress(ctx, o.RequestID, err)
-			}
-		case errors.As(err, &busy):
-			return Outcome{}, llm.Errorf(llm.CauseStore, "%w", err).WithHint("one run of a session at a time: wait for it, or stop that process")
-		default:
+		if o.RequestID == "" || !errors.As(err, &busy) && !errors.As(err, &exists) {
 			return out, err
+		}
+		if !wait.more(ctx) {
+			return Outcome{}, inProgress(ctx, o.RequestID, err)
 		}
 	}
 }
@@ -85,7 +81,7 @@ func (a *App) attempt(ctx context.Context, ad admission, prompt string, o RunOpt
 	}
 	in := run.Input{
 		SessionID: ad.session, RunID: o.RunID, CorrelationID: o.CorrelationID, RequestID: o.RequestID,
-		Acknowledge: o.AcknowledgeUncertain, Continues: ad.continues, Prompt: prompt,
+		Acknowledge: o.AcknowledgeUncertain, Continues: ad.continues(), Prompt: prompt,
 		Attachments: o.Attachments, MaxOutputTokens: o.MaxOutputTokens, OnEvent: o.OnEvent,
 	}
 	if in.SessionID == "" {
@@ -103,7 +99,7 @@ func (a *App) attempt(ctx context.Context, ad admission, prompt string, o RunOpt
 		}
 		a.tellInterrupted(ctx, in.SessionID)
 	}
-	stands, err := a.stands(ctx, in.SessionID, ad.continues)
+	stands, err := a.stands(ctx, in.SessionID, ad.continues())
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -146,10 +142,13 @@ func (a *App) lock(ctx context.Context, id string, fresh *session.Session) (unlo
 	}
 	unlock, err = a.store.Lock(ctx, id)
 	var busy *session.BusyError
-	if err != nil && !errors.As(err, &busy) {
+	switch {
+	case errors.As(err, &busy):
+		return nil, head, llm.Errorf(llm.CauseStore, "%w", err).WithHint(BusyHint)
+	case err != nil:
 		return nil, head, storeError(err)
 	}
-	return unlock, head, err
+	return unlock, head, nil
 }
 
 // server is the provider as sessions keep it: its id and where it is.

@@ -52,7 +52,13 @@ const (
 var (
 	ErrNotFound = session.ErrNotFound
 	ErrExists   = session.ErrExists
+	// ErrNoPlace tells that nothing says where the database is to be: sessions are
+	// kept for good or not at all.
+	ErrNoPlace = errors.New("no place for the session database: set ALISIO_STATE_HOME or HOME, or use --db FILE")
 )
+
+// BusyHint is what can be done about a BusyError.
+const BusyHint = "one run of a session at a time: wait for it, or stop that process"
 
 // StoreOptions say where sessions are kept.
 type StoreOptions struct {
@@ -97,13 +103,11 @@ func CheckStore(ctx context.Context, o StoreOptions) (StoreReport, error) {
 	return db.Check(ctx, opts)
 }
 
-var errNoPlace = errors.New("no place for the session database: set ALISIO_STATE_HOME or HOME, or use --db FILE")
-
 func (o StoreOptions) options() (db.Options, error) {
 	opts := db.Options{Path: o.Path, ReadOnly: o.ReadOnly, Ends: o.Ends, Notice: o.Notice}
 	if o.Path == "" {
 		if o.Dirs.State == "" {
-			return opts, errNoPlace
+			return opts, ErrNoPlace
 		}
 		opts.Path = filepath.Join(o.Dirs.State, stateFile)
 	}

@@ -122,10 +122,7 @@ func (r *Report) files(o Options) {
 	if runtime.GOOS == "windows" {
 		return
 	}
-	for _, p := range []string{
-		o.Path, o.Path + "-wal", o.Path + "-shm", o.Home,
-		filepath.Join(o.Home, "locks"), filepath.Join(o.Home, "blobs"), filepath.Join(o.Home, "blobs", "sha256"),
-	} {
+	for _, p := range append(files(o.Path, o.Home), o.Home, filepath.Join(o.Home, "blobs", "sha256")) {
 		info, err := os.Lstat(p)
 		if err == nil && info.Mode()&fs.ModeSymlink == 0 && info.Mode().Perm()&0o077 != 0 {
 			r.add(Problem, fmt.Sprintf("chmod go= %q", p), "others than you may use %s (mode %04o)", p, info.Mode().Perm())
@@ -184,14 +181,7 @@ func (c *checker) shape() (err error) {
 }
 
 // has reports whether all columns of a list are there.
-func (c *checker) has(columns string) bool {
-	for _, name := range strings.Fields(columns) {
-		if !slices.Contains(c.columns, name) {
-			return false
-		}
-	}
-	return true
-}
+func (c *checker) has(columns string) bool { return lacking(c.columns, "", columns) == "" }
 
 // texts runs a query of one column.
 func (c *checker) texts(query string) ([]string, error) {

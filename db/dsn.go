@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 )
@@ -89,6 +88,3 @@ func fileURI(path string, windows bool) string {
 func plain(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("/-_.~:", c) >= 0
 }
-
-// directory is where the database's files lie.
-func directory(path string) string { return filepath.Dir(path) }

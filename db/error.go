@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 	"unicode/utf8"
 
@@ -105,7 +106,7 @@ type UnwritableError struct {
 }
 
 func (e *UnwritableError) Error() string {
-	return fmt.Sprintf("%q, or its directory %q, can not be written: %v", e.Path, directory(e.Path), e.Err)
+	return fmt.Sprintf("%q, or its directory %q, can not be written: %v", e.Path, filepath.Dir(e.Path), e.Err)
 }
 
 func (e *UnwritableError) Unwrap() error { return e.Err }

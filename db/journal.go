@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 
 	"alisio/db/netfs"
@@ -10,11 +11,11 @@ import (
 // journal is the kind that suits the place: the write-ahead log needs memory
 // that all who use the file share, which machines do not.
 func (d *DB) journal() string {
-	name, yes := netfs.Of(directory(d.path))
+	name, yes := netfs.Of(filepath.Dir(d.path))
 	if !yes {
 		return "wal"
 	}
-	d.tell("%s", netfs.Line(directory(d.path), name))
+	d.tell("%s", netfs.Line(filepath.Dir(d.path), name))
 	return "delete"
 }
 

@@ -80,16 +80,13 @@ func complete(have []int64) bool {
 // database of another program before anything is done to it.
 func (d *DB) look(ctx context.Context) (have []int64, err error) {
 	err = Retry(ctx, func() (err error) {
-		have, err = versions(d.writer.conn)
-		return err
-	})
-	if err != nil || complete(have) {
-		return have, err
-	}
-	return have, Retry(ctx, func() error {
+		if have, err = versions(d.writer.conn); err != nil || complete(have) {
+			return err
+		}
 		there, err := d.shape()
 		return cmp.Or(err, checkFirst(d.path, there))
 	})
+	return have, err
 }
 
 func (d *DB) shape() ([]string, error) { return column[text](d.writer.conn, shape) }

@@ -30,7 +30,7 @@ func (d *DB) checkColumns(version int64) error {
 		return err
 	}
 	for _, t := range usedColumns {
-		if name := t.lacks(there); name != "" {
+		if name := lacking(there, t.name+".", t.columns); name != "" {
 			return fmt.Errorf("%q was changed by a newer alisio (version %d) and has no %s.%s: update alisio", d.path, version, t.name, name)
 		}
 	}
@@ -48,19 +48,18 @@ func checkFirst(path string, there []string) error {
 		return &ForeignError{path, fmt.Sprintf("it has a table %.40q and no sessions", table)}
 	}
 	for _, t := range firstColumns {
-		if name := t.lacks(there); name != "" && has(t.name) {
+		if name := lacking(there, t.name+".", t.columns); name != "" && has(t.name) {
 			return &ForeignError{path, fmt.Sprintf("its table %s has no column %s", t.name, name)}
 		}
 	}
 	return nil
 }
 
-type table struct{ name, columns string }
-
-// lacks returns the first of the columns that is not there.
-func (t table) lacks(there []string) string {
-	for _, name := range strings.Fields(t.columns) {
-		if !slices.Contains(there, t.name+"."+name) {
+// lacking returns the first of some columns that is not there, when table stands
+// before it.
+func lacking(there []string, table, columns string) string {
+	for _, name := range strings.Fields(columns) {
+		if !slices.Contains(there, table+name) {
 			return name
 		}
 	}
@@ -68,7 +67,7 @@ func (t table) lacks(there []string) string {
 }
 
 // firstColumns are the columns of version 1, which all later ones have too.
-var firstColumns = []table{
+var firstColumns = []struct{ name, columns string }{
 	{"sessions", "id workspace provider model locked_pid"},
 	{"messages", "seq session body"},
 	{"tool_calls", "session call_id status result"},
@@ -78,7 +77,7 @@ var firstColumns = []table{
 }
 
 // usedColumns are the columns that the statements of this package name.
-var usedColumns = []table{
+var usedColumns = []struct{ name, columns string }{
 	{"sessions", "id workspace provider model locked_pid parent_id depth agent status title usage options created_at updated_at pinned archived_at locked_boot locked_start"},
 	{"messages", "seq session body compacted copy_of run_id"},
 	{"tool_calls", "session call_id status result run_id name effect started_at ended_at"},

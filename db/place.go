@@ -15,7 +15,7 @@ import (
 // one that no umask widens or narrows. One that is there stays as it is: it may
 // be somebody's letter.
 func prepare(path string) error {
-	if err := os.MkdirAll(directory(path), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
 	if err := beside(path); err != nil {
@@ -50,7 +50,7 @@ func real(path string) string {
 // SQLite would wait for a pipe, and tries for seconds to open a directory.
 func beside(path string) error {
 	path = real(path)
-	for _, end := range []string{"-journal", "-wal", "-shm"} {
+	for _, end := range sidecars()[1:] {
 		info, err := os.Lstat(path + end)
 		if err == nil && !info.Mode().IsRegular() {
 			return fmt.Errorf("%q is no regular file, and in the way of the database", path+end)
@@ -62,7 +62,7 @@ func beside(path string) error {
 // restrict takes the permissions of a database, and of what lies beside it, from
 // everyone but their owner.
 func restrict(path string) error {
-	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
+	for _, end := range sidecars() {
 		if err := tighten(path + end); err != nil {
 			return err
 		}
@@ -72,10 +72,7 @@ func restrict(path string) error {
 
 // mayWrite tells why the database, or a file beside it, can not be written.
 func mayWrite(path string) error {
-	if err := canWrite(directory(path)); err != nil {
-		return err
-	}
-	return canWrite(path)
+	return cmp.Or(canWrite(filepath.Dir(path)), canWrite(path))
 }
 
 // create makes an empty file, or tells with fs.ErrExist that there is one. It

@@ -62,9 +62,6 @@ type repair struct {
 	r     *Report
 }
 
-// sidecars are the endings of the files that SQLite keeps beside a database.
-func sidecars() []string { return []string{"", "-wal", "-shm", "-journal"} }
-
 // run judges a copy, since SQLite itself may change a file that it opens.
 func (p *repair) run(ctx context.Context) error {
 	release, err := hold.File(p.o.Path)
@@ -139,10 +136,8 @@ func isSound(ctx context.Context, path, name string) (bool, error) {
 	var verdict string
 	if err == nil {
 		err = conn.QueryRowContext(ctx, `PRAGMA integrity_check(1)`).Scan(&verdict)
-		if verdict == "ok" {
-			var there []string
-			there, err = column[text](conn, shape)
-			err = cmp.Or(err, checkFirst(name, there))
+		if there, failed := column[text](conn, shape); verdict == "ok" {
+			err = cmp.Or(failed, checkFirst(name, there))
 		}
 		err = errors.Join(err, conn.Close(), pool.Close())
 	}

@@ -56,6 +56,9 @@ func OpenSQLite(ctx context.Context, o db.Options) (*SQLite, error) {
 	}, nil
 }
 
+// Files are what the store keeps its things in, as absolute paths.
+func (s *SQLite) Files() []string { return s.db.Files() }
+
 // Close implements Store.
 func (s *SQLite) Close() error { return s.db.Close() }
 

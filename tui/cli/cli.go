@@ -158,26 +158,17 @@ func (c *call) options() (agent.Options, error) {
 	}, nil
 }
 
-// guarded are the files of --config and --db, which no run may rewrite: the
-// database with what SQLite keeps beside it.
+// guarded are the files of --config and --db, which no run may rewrite. Their names
+// may be links; the store's own files are closed off.
 func (c *call) guarded(here string) []string {
 	var files []string
-	for _, f := range []struct {
-		name  string
-		tails []string
-	}{
-		{c.config, []string{""}},
-		{c.db, []string{"", "-wal", "-shm", "-journal"}},
-	} {
-		if f.name == "" {
-			continue
-		}
-		name := f.name
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(here, name)
-		}
-		for _, tail := range f.tails {
-			files = append(files, name+tail)
+	for _, name := range []string{c.config, c.db} {
+		switch {
+		case name == "":
+		case filepath.IsAbs(name):
+			files = append(files, name)
+		default:
+			files = append(files, filepath.Join(here, name))
 		}
 	}
 	return files

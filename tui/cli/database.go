@@ -14,10 +14,6 @@ import (
 	"alisio/agent/config"
 )
 
-// errNoPlace: sessions are kept for good or not at all; a run never goes on without
-// a word in a store that ends with it.
-var errNoPlace = errors.New("no place for the session database: set ALISIO_STATE_HOME or HOME, or use --db FILE")
-
 // storeOptions says where the session database is. A relative --db counts from
 // the working directory, as the names of all flags do. Its directory must be there,
 // but for the state home: a name that was mistyped makes no directories.
@@ -29,7 +25,7 @@ func (c *call) storeOptions() (agent.StoreOptions, error) {
 	}
 	switch {
 	case c.db == "" && o.Dirs.State == "":
-		return o, errNoPlace
+		return o, agent.ErrNoPlace
 	case c.db == "":
 		return o, nil
 	}

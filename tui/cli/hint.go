@@ -51,7 +51,7 @@ func (c *call) advised(err error) error {
 	case errors.As(err, &damaged):
 		hint = "to set it aside and recover what can be read: " + c.command("doctor --store --fix")
 	case errors.As(err, &busy):
-		hint = "one run of a session at a time: wait for it, or stop that process"
+		hint = agent.BusyHint
 	default:
 		return err
 	}
@@ -72,12 +72,4 @@ func fileError(name string, err error) error {
 		return fmt.Errorf("%s can not be opened: permission denied", name)
 	}
 	return err
-}
-
-// count writes a number with the right form of its noun.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -7,6 +7,7 @@ import (
 
 	"alisio/agent"
 	"alisio/agent/text"
+	"alisio/tui/plain"
 )
 
 // runDelete shows what belongs to a session, and with --yes deletes it (spec
@@ -88,7 +89,7 @@ func described(s agent.Session, h agent.Contents) string {
 		{h.Blobs, "reference to a stored result or image", "references to stored results or images"},
 	} {
 		if p.n > 0 {
-			parts = append(parts, count(p.n, p.one, p.many))
+			parts = append(parts, plain.Count(p.n, p.one, p.many))
 		}
 	}
 	if len(parts) == 0 {

@@ -9,6 +9,7 @@ import (
 
 	"alisio/agent"
 	"alisio/llm"
+	"alisio/tui/plain"
 )
 
 // runImport takes an exported session in and prints its id.
@@ -69,6 +70,6 @@ func (c *call) takeIn(ctx context.Context, store *agent.Store, in io.Reader) (in
 	if err := c.print(s.ID + "\n"); err != nil {
 		return exitFailed, err
 	}
-	c.notice("%s, %s taken in", count(s.Messages, "message", "messages"), count(s.Events, "event", "events"))
+	c.notice("%s, %s taken in", plain.Count(s.Messages, "message", "messages"), plain.Count(s.Events, "event", "events"))
 	return exitDone, nil
 }

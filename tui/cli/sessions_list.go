@@ -203,9 +203,9 @@ func marks(s agent.Summary) []string {
 		m = append(m, fmt.Sprintf("running, process %d", s.BusyPID))
 	case interrupted(s):
 		m = append(m, "interrupted")
-	case s.LastRun == runFailed, s.LastRun == runCancelled:
+	case s.LastRun == agent.Failed, s.LastRun == agent.Cancelled:
 		m = append(m, string(s.LastRun))
-	case s.LastRun == runTurnsExceeded:
+	case s.LastRun == agent.TurnsExceeded:
 		m = append(m, "turn limit")
 	}
 	if s.Uncertain {

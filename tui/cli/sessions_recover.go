@@ -12,6 +12,7 @@ import (
 	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
+	"alisio/tui/plain"
 )
 
 // runRecover shows the calls of a session of which nobody knows whether they had
@@ -71,7 +72,7 @@ func (c *call) recovered(ctx context.Context, store *agent.Store, s agent.Sessio
 	case n == 0:
 		c.notice("session %s is not uncertain: there is nothing to recover", s.ID)
 	case c.sessions.acknowledge:
-		c.notice("recorded: the effect of %s is unknown, and the session can go on", count(n, "call", "calls"))
+		c.notice("recorded: the effect of %s is unknown, and the session can go on", plain.Count(n, "call", "calls"))
 	default:
 		return exitUncertain, &llm.Error{
 			Cause:   llm.CauseUncertain,

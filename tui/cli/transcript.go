@@ -16,13 +16,6 @@ const (
 	maxResult = 120
 )
 
-// How runs end that do not end well, beside those that package agent names.
-const (
-	runFailed        = "failed"
-	runCancelled     = "cancelled"
-	runTurnsExceeded = "turns_exceeded"
-)
-
 // transcript prints messages for a person: who said what, a line a call. Of a
 // message that was copied the first is printed, and a copy that says less too.
 type transcript struct {
@@ -42,11 +35,11 @@ func badEnds(runs []agent.StoredRun, busy bool) map[string]string {
 	ends := make(map[string]string)
 	for _, r := range runs {
 		switch {
-		case r.Status == runFailed && r.Error != "":
+		case r.Status == agent.Failed && r.Error != "":
 			ends[r.ID] = "failed: " + text.Line(r.Error)
-		case r.Status == runFailed, r.Status == runCancelled, r.Status == agent.RunInterrupted:
+		case r.Status == agent.Failed, r.Status == agent.Cancelled, r.Status == agent.RunInterrupted:
 			ends[r.ID] = string(r.Status)
-		case r.Status == runTurnsExceeded:
+		case r.Status == agent.TurnsExceeded:
 			ends[r.ID] = "stopped at the turn limit"
 		case !r.Status.Ended() && !busy:
 			ends[r.ID] = string(agent.RunInterrupted)

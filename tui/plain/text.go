@@ -86,11 +86,11 @@ func (t *Text) Event(e plug.Event) {
 	case plug.RunCompleted:
 		t.endLine()
 		if d.Denied > 0 {
-			t.notice("%s not allowed", count(d.Denied, "call was", "calls were"))
+			t.notice("%s not allowed", Count(d.Denied, "call was", "calls were"))
 		}
 	case plug.RunTurnsExceeded:
 		t.endLine()
-		t.notice("stopped after %s; everything done so far is kept. --max-turns sets the limit", count(d.Turns, "turn", "turns"))
+		t.notice("stopped after %s; everything done so far is kept. --max-turns sets the limit", Count(d.Turns, "turn", "turns"))
 	case plug.RunFailed, plug.RunCancelled:
 		t.endLine()
 	}
@@ -195,8 +195,8 @@ func (t *Text) note(line string) {
 	fmt.Fprintln(t.notes, line)
 }
 
-// count writes a number with the right form of its noun.
-func count(n int, one, many string) string {
+// Count writes a number with the right form of its noun.
+func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
