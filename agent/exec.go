@@ -11,7 +11,7 @@ import (
 // toolExec gives process control the form that tools know. What programs print
 // comes without the secret: whatever is cut later then cuts no key in two.
 func (a *App) toolExec(secret string) *plug.Exec {
-	redact := llm.NewStream(secret)
+	redact := llm.NewRedaction(secret)
 	return &plug.Exec{
 		Run: func(ctx context.Context, c plug.Command, onOutput func(string)) (plug.Exit, error) {
 			e, err := proc.Run(ctx, proc.Command{

@@ -36,11 +36,11 @@ func (r reads) CountMessages(ctx context.Context, session string) (int, error) {
 	return int(n), err
 }
 
-// CountSessions returns how many sessions a list without a limit has, at most
-// max. It reads their rows, and makes nothing of them.
-func (r reads) CountSessions(ctx context.Context, q SessionQuery, max int) (int, error) {
+// CountSessions returns how many sessions a list without a limit has, and counts no
+// further than most. It reads their rows, and makes nothing of them.
+func (r reads) CountSessions(ctx context.Context, q SessionQuery, most int) (int, error) {
 	const open = `SELECT count(*) FROM (SELECT 1 FROM sessions WHERE (?1 OR parent_id IS NULL) AND (?2 OR archived_at IS NULL)`
-	args := []any{bit(q.Children), bit(q.Archived), max}
+	args := []any{bit(q.Children), bit(q.Archived), most}
 	query := open + ` LIMIT ?3)`
 	if q.Workspace != "" {
 		query, args = open+` AND workspace = ?4 LIMIT ?3)`, append(args, q.Workspace)

@@ -65,7 +65,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	// Where there are no such locks the usual ones serve: they are lost only
 	// if something else in this process opens and closes the file.
 	_, _ = sqlite.OFDLocking(true)
-	d := &DB{path: real(o.Path), home: o.Home, readOnly: o.ReadOnly, ends: o.Ends, notice: o.Notice}
+	d := &DB{path: resolved(o.Path), home: o.Home, readOnly: o.ReadOnly, ends: o.Ends, notice: o.Notice}
 	d.reads = reads{d}
 	open := d.openWriter
 	if o.ReadOnly {

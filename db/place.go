@@ -33,9 +33,9 @@ func prepare(path string) error {
 	return mayWrite(path)
 }
 
-// real is where a database lies whose name may be a link: SQLite goes by that,
+// resolved is where a database lies whose name may be a link: SQLite goes by that,
 // and puts the files beside it there.
-func real(path string) string {
+func resolved(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		return path
@@ -49,7 +49,7 @@ func real(path string) string {
 // beside refuses anything but files in the places of those beside the database:
 // SQLite would wait for a pipe, and tries for seconds to open a directory.
 func beside(path string) error {
-	path = real(path)
+	path = resolved(path)
 	for _, end := range sidecars()[1:] {
 		info, err := os.Lstat(path + end)
 		if err == nil && !info.Mode().IsRegular() {

@@ -77,7 +77,7 @@ func (m masked) mask(b []byte) {
 	}
 }
 
-// Stream takes a key out of a text that arrives in pieces.
+// Redaction takes a key out of a text that arrives in pieces.
 //
 // It returns what of text is certain: without the key, and without the held
 // bytes at its end that may be the beginning of one. The next text has to begin
@@ -87,11 +87,11 @@ func (m masked) mask(b []byte) {
 //
 // What is returned may be a part of text. It does not depend on how the text was
 // cut, and it only grows: what a longer text gives begins with it.
-type Stream func(text []byte, gone int, last bool) (out []byte, held, still int)
+type Redaction func(text []byte, gone int, last bool) (out []byte, held, still int)
 
-// NewStream returns nil for what is no secret but a placeholder, as Redact leaves
-// it alone.
-func NewStream(key string) Stream {
+// NewRedaction returns nil for what is no secret but a placeholder, as Redact
+// leaves it alone.
+func NewRedaction(key string) Redaction {
 	if len(key) < minSecret {
 		return nil
 	}

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// inPieces gives a text to a stream in pieces of random length, and reports what
+// inPieces gives a text to a redaction in pieces of random length, and reports what
 // was certain after each.
 func inPieces(text, key string, random *rand.Rand, each func(shown string)) string {
-	take := NewStream(key)
+	take := NewRedaction(key)
 	var all, buf []byte
 	gone := 0
 	for last := false; !last; {
@@ -26,7 +26,7 @@ func inPieces(text, key string, random *rand.Rand, each func(shown string)) stri
 	return string(all)
 }
 
-func TestStream(t *testing.T) {
+func TestRedaction(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct{ key, text, want string }{
 		{"sk-12345678", "", ""},
@@ -49,7 +49,7 @@ func TestStream(t *testing.T) {
 			}
 		}
 	}
-	if NewStream("abc") != nil {
+	if NewRedaction("abc") != nil {
 		t.Error("a placeholder is taken for a secret")
 	}
 }
@@ -57,7 +57,7 @@ func TestStream(t *testing.T) {
 // Whatever is around it and however it is cut, no eight characters of a key come
 // through, and what is no part of one does. Of a key that overlaps with itself it is
 // the whole that does not: its parts can be around it.
-func TestStreamLeaksNoPartOfAKey(t *testing.T) {
+func TestRedactionLeaksNoPartOfAKey(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for i := range 3000 {
 		n := 10 + random.IntN(12)

@@ -17,7 +17,7 @@ func Redact(text, key string) string {
 	if len(key) < minSecret || !strings.Contains(text, key) {
 		return text
 	}
-	out, held, gone := NewStream(key)([]byte(text), 0, false)
+	out, held, gone := NewRedaction(key)([]byte(text), 0, false)
 	return string(out) + text[len(text)-held+gone:]
 }
 

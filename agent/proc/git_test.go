@@ -326,7 +326,7 @@ func TestTheKeyIsNotInGitOutput(t *testing.T) {
 	const key = "sk-0123456789-abcdef"
 	r := newRepository(t)
 	r.file("a.txt", key+"\n", 0o600)
-	c := Command{Dir: r.dir, Redact: llm.NewStream(key)}
+	c := Command{Dir: r.dir, Redact: llm.NewRedaction(key)}
 	e, err := Git(t.Context(), c, r.inside, "diff")
 	if err != nil || !strings.Contains(e.Output, "+[redacted]\n") || strings.Contains(e.Output, key[:8]) {
 		t.Errorf("%q, %v", e.Output, err)

@@ -155,7 +155,7 @@ func BenchmarkOutput(b *testing.B) {
 			b.Run(name+"/"+map[bool]string{true: "key", false: "plain"}[key != ""], func(b *testing.B) {
 				p := []byte(strings.Repeat(s, readSize/len(s)))
 				o := newOutput(0, 0, func(string) {})
-				o.redact = llm.NewStream(key)
+				o.redact = llm.NewRedaction(key)
 				b.SetBytes(int64(len(p)))
 				b.ReportAllocs()
 				for b.Loop() {
@@ -181,7 +181,7 @@ func TestTheKeyIsTakenOutBeforeTheCut(t *testing.T) {
 		in.WriteString(key[:random.IntN(len(key))])
 		emit, events := watch()
 		o := newOutput(1+random.IntN(120), 1+random.IntN(200), emit)
-		o.redact = llm.NewStream(key)
+		o.redact = llm.NewRedaction(key)
 		most := 1 + random.IntN(40)
 		for s := in.String(); s != ""; {
 			n := min(1+random.IntN(most), len(s))
@@ -204,7 +204,7 @@ func TestTheKeyInLiveOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		emit, events := watch()
 		o := newOutput(0, 0, emit)
-		o.redact = llm.NewStream("sk-12345678")
+		o.redact = llm.NewRedaction("sk-12345678")
 		for _, s := range []string{"KEY=sk-1", "234567", "8 and sk-1", "x\n", "\rsk-123", "\rsk-12345678\n", strings.Repeat("x", 64<<10-4), "sk-12", "345678 end"} {
 			o.write([]byte(s))
 			time.Sleep(livePause + time.Millisecond)

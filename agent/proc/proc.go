@@ -58,7 +58,7 @@ type Command struct {
 	// and its end; zero is 16 KiB and 32 KiB.
 	Head, Tail int
 	// Redact, if not nil, takes a secret out of the output before any of it is
-	// left out or shown, in the manner of llm.Stream.
+	// left out or shown, in the manner of llm.Redaction.
 	Redact func(text []byte, gone int, last bool) (out []byte, held, still int)
 
 	grace time.Duration // between TERM and KILL; zero is the usual

@@ -337,7 +337,7 @@ func TestTheKeyIsNotInOutput(t *testing.T) {
 	const key = "sk-0123456789-abcdef"
 	c := Command{
 		Shell: `i=0; while [ $i -lt 40 ]; do printf %s "$0$0" sk-0123 456789-abcdef; printf %s sk-0123456789-abcd >&2; printf ef; i=$((i+1)); done; printf sk-0123456789-abcde`,
-		Dir:   t.TempDir(), Head: 33, Tail: 61, Redact: llm.NewStream(key),
+		Dir:   t.TempDir(), Head: 33, Tail: 61, Redact: llm.NewRedaction(key),
 	}
 	c.Shell = strings.ReplaceAll(c.Shell, "$0", key)
 	e, err := Run(t.Context(), c, nil)

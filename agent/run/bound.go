@@ -9,11 +9,11 @@ import (
 	"alisio/llm"
 )
 
-// bound makes a result fit to be stored and sent: valid UTF-8, at most max
+// bound makes a result fit to be stored and sent: valid UTF-8, at most limit
 // characters of text over all its parts, with the cut marked. Head and tail
 // stay, since an error is as often at the end as at the start; the whole is kept
 // as a blob, which the mark names.
-func (l *loop) bound(d done, max int) done {
+func (l *loop) bound(d done, limit int) done {
 	r := &d.result
 	parts := make([]llm.Part, len(r.Parts))
 	chars := 0
@@ -26,14 +26,14 @@ func (l *loop) bound(d done, max int) done {
 	}
 	r.Parts = parts
 	r.Summary = clip(strings.ToValidUTF8(r.Summary, "\uFFFD"), 60)
-	if chars <= max {
+	if chars <= limit {
 		return d
 	}
 	if d.chars == 0 {
 		d.chars = chars
 		d.whole = l.keep(r.PlainText())
 	}
-	left := max
+	left := limit
 	for i, p := range parts {
 		if p.Type == llm.PartText {
 			n := utf8.RuneCountInString(p.Text)
@@ -58,15 +58,15 @@ func (l *loop) keep(text string) string {
 
 func dec(left, used int) int { return max(0, left-used) }
 
-// cut shortens s to max characters, or to the mark alone when that is longer:
+// cut shortens s to limit characters, or to the mark alone when that is longer:
 // two thirds of what is kept are from the start and one from the end.
-func cut(s string, max int, d done) string {
+func cut(s string, limit int, d done) string {
 	n := utf8.RuneCountInString(s)
-	if n <= max {
+	if n <= limit {
 		return s
 	}
 	mark := d.mark()
-	keep := dec(max, utf8.RuneCountInString(mark))
+	keep := dec(limit, utf8.RuneCountInString(mark))
 	tail := keep / 3
 	return first(s, keep-tail) + mark + last(s, tail)
 }

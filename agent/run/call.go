@@ -297,7 +297,7 @@ func (l *loop) execute(w *work) plug.Result {
 	if err := l.journalBegin(l.journal(w)); err != nil {
 		return plug.Error("not run: %s", err)
 	}
-	p := &progress{id: w.ID, take: llm.NewStream(l.o.Secret), emit: l.emit}
+	p := &progress{id: w.ID, take: llm.NewRedaction(l.o.Secret), emit: l.emit}
 	w.call.Progress = p.add
 	var r plug.Result
 	err := guard(w.Name, func() (err error) {

@@ -22,7 +22,7 @@ type progress struct {
 	id string
 	// take keeps the secret from being shown, however it is cut into pieces; nil
 	// when there is none.
-	take llm.Stream
+	take llm.Redaction
 	emit func(plug.Payload)
 
 	mu      sync.Mutex

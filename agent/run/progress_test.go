@@ -22,7 +22,7 @@ func TestProgressCutsNoKeyInTwo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for n := range 60 {
 			shown := ""
-			p := &progress{take: llm.NewStream(key), emit: func(d plug.Payload) { shown += d.(plug.ToolProgress).Data + "|" }}
+			p := &progress{take: llm.NewRedaction(key), emit: func(d plug.Payload) { shown += d.(plug.ToolProgress).Data + "|" }}
 			text := strings.Repeat("p", n) + strings.Repeat(key, 1000) + key[:n%len(key)]
 			for most := 1 + random.IntN(20_000); text != ""; {
 				n := min(1+random.IntN(most), len(text))

@@ -34,8 +34,8 @@ const (
 const (
 	// blobPiece is how many bytes of a blob stand in one line.
 	blobPiece = 1 << 20
-	// manyRuns is more than a session has; the database gives no more at once.
-	manyRuns = 10_000
+	// maxRuns is the most runs that are read.
+	maxRuns = 10_000
 	// callsAtOnce is how many calls with their results are in memory at a time.
 	callsAtOnce = 128
 )
@@ -182,12 +182,12 @@ func (x *exporter) head(h db.Session) {
 // runs writes the oldest first. A list that may have been cut is refused: an
 // export that is not whole must not look like one.
 func (x *exporter) runs(ctx context.Context) error {
-	runs, err := x.s.db.Runs(ctx, x.id, manyRuns)
+	runs, err := x.s.db.Runs(ctx, x.id, maxRuns)
 	if err != nil {
 		return err
 	}
-	if len(runs) == manyRuns {
-		return fmt.Errorf("the session has %d runs or more, too many for an export", manyRuns)
+	if len(runs) == maxRuns {
+		return fmt.Errorf("the session has %d runs or more, too many for an export", maxRuns)
 	}
 	slices.Reverse(runs)
 	for _, r := range runs {

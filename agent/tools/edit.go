@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"alisio/llm"
+	"alisio/plug"
 )
 
 const (
@@ -27,7 +28,9 @@ const (
 // end as the lines end where they are put:
 //
 //	file → text → LF copy → places → back to the text → line ends → file
-func edit(old []byte, a editArgs) (change, error) {
+//
+// Of the call it needs how a file may be shown, for the lines that an error quotes.
+func edit(c *plug.Call, old []byte, a editArgs) (change, error) {
 	head := old[:min(len(old), headSize)] // as read_file decides
 	if kind := cmp.Or(llm.ImageType(head), binaryKind(head)); kind != "" {
 		return change{}, fmt.Errorf("the file is binary (%s, %s), not text; use a program", kind, bytesText(int64(len(old))))
@@ -49,10 +52,10 @@ func edit(old []byte, a editArgs) (change, error) {
 	}
 	flat := lf(text)
 	at, find, put := places(flat, find, put, a.ReplaceAll)
-	if len(at) == 0 && a.shown != nil {
+	if len(at) == 0 {
 		// The lines that the error shows are cut to size.
 		masked := make([]byte, len(flat))
-		n, _ := a.shown(bytes.NewReader(flat)).ReadAt(masked, 0) // Memory has no errors.
+		n, _ := shown(c, bytes.NewReader(flat)).ReadAt(masked, 0) // Memory has no errors.
 		flat = masked[:n]
 	}
 	if err := checkPlaces(flat, find, put, at, a.ReplaceAll, e); err != nil {

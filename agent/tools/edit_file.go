@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"alisio/plug"
 )
@@ -21,9 +20,6 @@ type editArgs struct {
 	NewText      string  `json:"newText"`
 	ExpectedHash *string `json:"expectedHash"`
 	ReplaceAll   bool    `json:"replaceAll"`
-
-	// shown is Files.Shown, for what an error tells of the file.
-	shown func(io.ReaderAt) io.ReaderAt
 }
 
 func (editFile) Spec() plug.ToolSpec {
@@ -74,8 +70,7 @@ func (editFile) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
 	if err != nil {
 		return plug.Plan{}, err
 	}
-	a.shown = c.Files.Shown
-	ch, err := edit(old, a)
+	ch, err := edit(c, old, a)
 	if err != nil {
 		return plug.Plan{}, fmt.Errorf("edit %s: %w", t.Name, err)
 	}
@@ -96,8 +91,7 @@ func (editFile) Execute(ctx context.Context, c *plug.Call, p plug.Plan) (plug.Re
 	if err != nil {
 		return plug.Result{}, err
 	}
-	a.shown = c.Files.Shown
-	ch, err := edit(old, a)
+	ch, err := edit(c, old, a)
 	if err != nil {
 		return plug.Result{}, err
 	}

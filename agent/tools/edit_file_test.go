@@ -336,7 +336,7 @@ func FuzzEdit(f *testing.F) {
 		if !utf8.ValidString(find+put) || len(old) > 4096 {
 			return // arguments come out of JSON
 		}
-		ch, err := edit(bytes.Clone(old), editArgs{OldText: find, NewText: put, ReplaceAll: all})
+		ch, err := edit(&plug.Call{Files: &plug.Files{}}, bytes.Clone(old), editArgs{OldText: find, NewText: put, ReplaceAll: all})
 		if err != nil {
 			return
 		}

@@ -64,14 +64,14 @@ type Reader struct {
 	ready Event // what the functions below report with true
 }
 
-// NewReader returns a strict reader of r. Lines and events over max bytes end
+// NewReader returns a strict reader of r. Lines and events over limit bytes end
 // the stream with a *TooLongError; 0 is DefaultMax. The reader holds at most
-// a few times max bytes, and little while lines are short.
-func NewReader(r io.Reader, max int) *Reader {
-	if max <= 0 {
-		max = DefaultMax
+// a few times limit bytes, and little while lines are short.
+func NewReader(r io.Reader, limit int) *Reader {
+	if limit <= 0 {
+		limit = DefaultMax
 	}
-	return &Reader{lines: lines{src: r, max: max}, max: max}
+	return &Reader{lines: lines{src: r, max: limit}, max: limit}
 }
 
 // Lenient makes the reader accept what model servers do outside the grammar,

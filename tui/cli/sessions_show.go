@@ -15,8 +15,9 @@ const (
 	// showPage is how many rows are held at once. A message with its images can
 	// have some ten megabytes.
 	showPage = 16
-	// manyRuns is more than a session has.
-	manyRuns = 10_000
+	// maxRuns is the most runs that are read, the newest: how earlier ones ended is
+	// not told.
+	maxRuns = 10_000
 )
 
 // runShow prints a session's conversation.
@@ -56,7 +57,7 @@ func (c *call) showText(ctx context.Context, store *agent.Store, s agent.Summary
 	if err := c.print(head + "\n"); err != nil {
 		return err
 	}
-	runs, err := store.Runs(ctx, s.ID, manyRuns)
+	runs, err := store.Runs(ctx, s.ID, maxRuns)
 	if err != nil {
 		return err
 	}
