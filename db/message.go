@@ -30,8 +30,8 @@ func scanMessage(rows *sql.Rows) (Message, error) {
 }
 
 // AppendMessage adds a message to the end of its session, whose last change moves
-// on as by an event.
-// ErrNotFound if there is no such session. The message's own Seq is ignored.
+// on as by an event. ErrNotFound if there is no such session. The message's own Seq
+// is ignored.
 func (t *Tx) AppendMessage(m Message) (seq int64, err error) {
 	f := Fact{Kind: FactMessage, Session: m.Session}
 	res, err := t.record(f, `INSERT INTO messages (session, run_id, body, compacted, copy_of) VALUES (?, ?, ?, ?, ?)`,

@@ -41,10 +41,9 @@ type repository struct {
 }
 
 // findRepository takes the nearest .git at or above dir, which has no links in its
-// path. It refuses one from
-// which git would read what lies outside: by a .git that points there, a common
-// directory, an alternate store of objects, or a link within; and one with a
-// FIFO or a device in a place where git would wait for it.
+// path. It refuses one from which git would read what lies outside: by a .git that
+// points there, a common directory, an alternate store of objects, or a link
+// within; and one with a FIFO or a device in a place where git would wait for it.
 //
 // A linked working tree (git worktree add) may have its git directory outside,
 // if that knows of it: nothing in the working tree can bring this about.

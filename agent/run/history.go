@@ -30,8 +30,7 @@ func (l *loop) load() error {
 	var uncertain *session.UncertainError
 	switch {
 	case errors.As(err, &uncertain):
-		return llm.Errorf(llm.CauseUncertain, "%w", err).WithHint("look at what the call may have done, then: alisio sessions recover " +
-			l.in.SessionID + " --acknowledge, or go on at once with --acknowledge-uncertain")
+		return llm.Errorf(llm.CauseUncertain, "%w", err)
 	case err != nil:
 		return llm.Errorf(llm.CauseStore, "recover session: %w", err)
 	}

@@ -312,7 +312,8 @@ func TestAnUncertainSessionDoesNotRun(t *testing.T) {
 	}
 	_, err := Do(ctx, b.o, Input{SessionID: "s", Prompt: "again"})
 	var e *llm.Error
-	if !errors.As(err, &e) || e.Cause != llm.CauseUncertain || !strings.Contains(e.Hint, "sessions recover s") || len(p.requests) > 0 {
+	var uncertain *session.UncertainError
+	if !errors.As(err, &e) || e.Cause != llm.CauseUncertain || !errors.As(err, &uncertain) || len(uncertain.Calls) != 1 || len(p.requests) > 0 {
 		t.Fatalf("got %v", err)
 	}
 	out, err := Do(ctx, b.o, Input{SessionID: "s", Prompt: "again", Acknowledge: true})

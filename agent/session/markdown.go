@@ -18,9 +18,9 @@ import (
 const maxShown = 2000
 
 // Markdown writes a session as a transcript for people: its messages in order,
-// those that a compaction replaced too, copies once unless they say less. It holds no control
-// character but line feeds and tabs, and no bidi control: no text in it can
-// command the terminal that shows it. What it leaves out it says.
+// those that a compaction replaced too, copies once unless they say less. It holds
+// no control character but line feeds and tabs, and no bidi control: no text in it
+// can command the terminal that shows it. What it leaves out it says.
 func (s *SQLite) Markdown(ctx context.Context, id string, w io.Writer) error {
 	head, err := s.db.Session(ctx, id)
 	if err != nil {

@@ -129,8 +129,7 @@ type Journal interface {
 	BeginCall(ctx context.Context, c Call, events ...plug.Event) ([]int64, error)
 	// EndCall stores a call's result, the event that tells of it and the message
 	// that answers it, if it is known already, together, and returns the event's
-	// number. The call need not have been begun. An
-	// event without data is not stored.
+	// number. The call need not have been begun. An event without data is not stored.
 	EndCall(ctx context.Context, c Call, e plug.Event, messages ...llm.Message) (int64, error)
 	// Calls returns the journal's rows of the ids that it holds, in any order.
 	Calls(ctx context.Context, id string, callIDs ...string) ([]Call, error)

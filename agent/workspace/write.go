@@ -35,9 +35,10 @@ type Written struct {
 
 // Write puts a whole file in place in one step, or leaves the old one as it
 // was. Directories that it lacks are made. A link is followed and stays. The mode
-// is kept exactly, and so is the group; a new file is 0644 less the umask. The content on disk is compared with ExpectedSHA256 by hash, never by
-// time, right before the step. Another program's write between that comparison
-// and the step, some microseconds, is the one thing that can still be lost.
+// is kept exactly, and so is the group; a new file is 0644 less the umask. The
+// content on disk is compared with ExpectedSHA256 by hash, never by time, right
+// before the step. Another program's write between that comparison and the step,
+// some microseconds, is the one thing that can still be lost.
 //
 // A file with other hard links, another owner, a group that we can not give or, on
 // Linux, extended attributes and access control lists is overwritten in place:

@@ -31,8 +31,9 @@ type command struct {
 // Words are separated by white space; single quotes hold a word together and
 // keep $ as it is, two of them in quotes stand for one. $NAME outside of quotes is a
 // variable: HOME, TMPDIR, WORK (the working folder), SOURCE (the folder of the
-// test's package, for fixtures), the homes of Params, and what scripts set. An unknown one is an error. stdout and stderr in place of a
-// file name are the output of the last program.
+// test's package, for fixtures), the homes of Params, and what scripts set. An
+// unknown one is an error. stdout and stderr in place of a file name are the output
+// of the last program.
 func commands() []command {
 	return []command{
 		{"env", "NAME=VALUE…: set variables", 1, -1, 0, false, (*script).cmdEnv},
