@@ -74,13 +74,14 @@ var arrows = []repocheck.Row{
 	{Package: "llm"},
 	{Package: "llm/sse"},
 	{Package: "llm/schema"},
-	{Package: "llm/wire", May: []string{"llm"}},
+	{Package: "llm/wire", May: []string{"llm", "llm/sse"}},
 	{Package: "llm/chatapi", May: []string{"llm", "llm/sse", "llm/wire"}},
+	{Package: "llm/responses", May: []string{"llm", "llm/sse", "llm/wire"}},
 	{Package: "llm/script", May: []string{"llm"}},
 	{Package: "llm/llmtest", May: []string{"llm"}, TestsOnly: true},
 
 	{Package: "plug", May: []string{"llm"}},
-	{Package: "plug/openai", May: []string{"plug", "llm", "llm/chatapi"}},
+	{Package: "plug/openai", May: []string{"plug", "llm", "llm/chatapi", "llm/responses"}},
 
 	{Package: "db/blob"},
 	{Package: "db/hold"},

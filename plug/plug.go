@@ -87,6 +87,9 @@ type ProviderSettings struct {
 	// Key is the secret, empty for none. It must reach the server of BaseURL
 	// and nothing else: no log, error, event or child process.
 	Key string
+	// APIMode is the protocol that the person chose: "chat", also when empty, or
+	// "responses".
+	APIMode string
 	// TokenParameter names the request field for the output limit:
 	// "max_tokens", "max_completion_tokens" or "omit".
 	TokenParameter string

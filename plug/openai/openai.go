@@ -1,16 +1,19 @@
 // Package openai is the built-in plugin for any server that speaks the
 // protocols that OpenAI shaped: the provider behind a bare base URL.
 //
-// It is registration alone. The wire client lives in llm/chatapi; which server,
-// key and model are used is the engine's decision.
+// It is registration alone. The wire clients live in llm/chatapi and
+// llm/responses; which server, protocol, key and model are used is the engine's
+// decision, and no protocol is guessed.
 package openai
 
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"alisio/llm"
 	"alisio/llm/chatapi"
+	"alisio/llm/responses"
 	"alisio/plug"
 )
 
@@ -34,19 +37,38 @@ func setup(_ context.Context, api *plug.API) error {
 		Name:     "OpenAI-compatible",
 		Endpoint: true,
 		Create: func(_ context.Context, s plug.ProviderSettings) (llm.Provider, error) {
-			return chatapi.New(chatapi.Config{
-				ID:             ID,
-				BaseURL:        s.BaseURL,
-				Key:            s.Key,
-				HTTP:           api.HTTP(plug.PurposeProvider),
-				TokenParameter: s.TokenParameter,
-				StreamUsage:    s.StreamUsage,
-				UserAgent:      s.UserAgent,
-			}), nil
+			return create(s, api.HTTP(plug.PurposeProvider))
 		},
 	})
 	if err != nil {
 		return fmt.Errorf("register provider: %w", err)
 	}
 	return nil
+}
+
+// create makes the client of the protocol that the settings name.
+func create(s plug.ProviderSettings, client *http.Client) (llm.Provider, error) {
+	switch s.APIMode {
+	case "", "chat":
+		return chatapi.New(chatapi.Config{
+			ID:             ID,
+			BaseURL:        s.BaseURL,
+			Key:            s.Key,
+			HTTP:           client,
+			TokenParameter: s.TokenParameter,
+			StreamUsage:    s.StreamUsage,
+			UserAgent:      s.UserAgent,
+		}), nil
+	case "responses":
+		return responses.New(responses.Config{
+			ID:             ID,
+			BaseURL:        s.BaseURL,
+			Key:            s.Key,
+			HTTP:           client,
+			TokenParameter: s.TokenParameter,
+			UserAgent:      s.UserAgent,
+		}), nil
+	}
+	return nil, llm.Errorf(llm.CauseBadRequest, "unknown protocol %q", s.APIMode).
+		WithHint("provider.apiMode is \"chat\" or \"responses\"")
 }

@@ -38,42 +38,64 @@ func register(t *testing.T, client *http.Client) plug.ProviderRegistration {
 }
 
 func TestProviderTalksToItsServer(t *testing.T) {
-	var body, agent, auth string
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
-		body, agent, auth = string(b), r.UserAgent(), r.Header.Get("Authorization")
-		io.WriteString(w, `data: {"choices":[{"delta":{"content":"Hello"},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
-	}))
-	defer s.Close()
-	r := register(t, s.Client())
-	if r.ID != ID || !r.Endpoint || r.Name == "" {
-		t.Errorf("got %+v", r)
+	const end = "\n\ndata: [DONE]\n\n"
+	for mode, c := range map[string]struct{ path, answer, api, token, more string }{
+		"": {
+			"/chat/completions", `data: {"choices":[{"delta":{"content":"Hello"},"finish_reason":"stop"}]}` + end,
+			"chat", `"max_completion_tokens":9`, "include_usage",
+		},
+		"responses": {
+			"/responses", `data: {"type":"response.output_text.delta","output_index":0,"delta":"Hello"}` +
+				"\n\n" + `data: {"type":"response.completed"}` + end,
+			"responses", `"max_output_tokens":9`, `"store":false`,
+		},
+	} {
+		t.Run(c.api, func(t *testing.T) {
+			var path, body, agent, auth string
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				b, err := io.ReadAll(r.Body)
+				if err != nil {
+					t.Error(err)
+				}
+				path, body, agent, auth = r.URL.Path, string(b), r.UserAgent(), r.Header.Get("Authorization")
+				io.WriteString(w, c.answer)
+			}))
+			defer s.Close()
+			r := register(t, s.Client())
+			if r.ID != ID || !r.Endpoint || r.Name == "" {
+				t.Errorf("got %+v", r)
+			}
+			p, err := r.Create(t.Context(), plug.ProviderSettings{
+				BaseURL: s.URL, Key: "sk-1", APIMode: mode, TokenParameter: "max_completion_tokens", StreamUsage: true, UserAgent: "alisio/1",
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			var last llm.Event
+			for ev, err := range p.Stream(t.Context(), llm.Request{Model: "m", MaxOutputTokens: 9, Messages: []llm.Message{{Role: llm.RoleUser, Text: "hi"}}}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				last = ev
+			}
+			if last.Kind != llm.Completed || last.Message.Text != "Hello" || last.Message.Origin != (llm.Origin{Provider: ID, API: c.api, Model: "m"}) {
+				t.Errorf("got %+v", last)
+			}
+			if path != c.path || agent != "alisio/1" || auth != "Bearer sk-1" || !strings.Contains(body, c.token) || !strings.Contains(body, c.more) {
+				t.Errorf("got %s, agent %q, authorization %q, body %s", path, agent, auth, body)
+			}
+			if _, ok := p.(llm.ModelLister); !ok {
+				t.Error("the provider has no catalog")
+			}
+		})
 	}
-	p, err := r.Create(t.Context(), plug.ProviderSettings{
-		BaseURL: s.URL, Key: "sk-1", TokenParameter: "max_completion_tokens", StreamUsage: true, UserAgent: "alisio/1",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	var last llm.Event
-	for ev, err := range p.Stream(t.Context(), llm.Request{Model: "m", MaxOutputTokens: 9, Messages: []llm.Message{{Role: llm.RoleUser, Text: "hi"}}}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		last = ev
-	}
-	if last.Kind != llm.Completed || last.Message.Text != "Hello" || last.Message.Origin != (llm.Origin{Provider: ID, API: "chat", Model: "m"}) {
-		t.Errorf("got %+v", last)
-	}
-	if agent != "alisio/1" || auth != "Bearer sk-1" || !strings.Contains(body, `"max_completion_tokens":9`) || !strings.Contains(body, "include_usage") {
-		t.Errorf("got agent %q, authorization %q, body %s", agent, auth, body)
-	}
-	if _, ok := p.(llm.ModelLister); !ok {
-		t.Error("the provider has no catalog")
+}
+
+func TestCreateRefusesAnUnknownProtocol(t *testing.T) {
+	_, err := register(t, nil).Create(t.Context(), plug.ProviderSettings{BaseURL: "http://203.0.113.1", APIMode: "grpc"})
+	if llm.CauseOf(err) != llm.CauseBadRequest {
+		t.Errorf("got %v", err)
 	}
 }
 
