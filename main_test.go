@@ -113,7 +113,8 @@ var arrows = []repocheck.Row{
 
 	{Package: "tui/term"},
 	{Package: "tui/plain", May: []string{"plug", "llm", "agent/text"}},
-	{Package: "tui/cli", May: []string{"agent", "agent/config", "agent/perm", "agent/text", "plug", "llm", "tui/plain", "tui/term"}},
+	{Package: "tui/cli/args", May: []string{"agent/config", "llm"}},
+	{Package: "tui/cli", May: []string{"agent", "agent/config", "agent/perm", "agent/text", "plug", "llm", "tui/cli/args", "tui/plain", "tui/term"}},
 
 	{Package: "main", May: []string{"tui/cli", "agent/proc", "agent/tools", "llm/script", "plug/openai"}},
 	{Package: "scripts/*", May: []string{"llm", "llm/script"}},

@@ -19,6 +19,7 @@ import (
 	"alisio/agent/config"
 	"alisio/llm"
 	"alisio/plug"
+	"alisio/tui/cli/args"
 	"alisio/tui/plain"
 )
 
@@ -39,43 +40,40 @@ type Env struct {
 // Plugins is a list of built-in plugins.
 type Plugins = []plug.Plugin
 
-// verb is one command: a row of the table, which carries its function, or a
-// list of commands of its own. The function returns the exit code beside the
-// error, because the same error means one thing before a run and another in it;
-// Main prints the error, once.
-type verb struct {
-	name string
-	args string
-	help string
-	subs []verb
-	run  func(ctx context.Context, c *call) (int, error)
-}
+// verb is one command: a row of the table.
+type verb = args.Command[runner]
+
+// runner is the function of a command. It returns the exit code beside the error,
+// because the same error means one thing before a run and another in it; Main
+// prints the error, once.
+type runner func(ctx context.Context, c *call) (int, error)
 
 // verbs is the table of commands, sorted by name.
 func verbs() []verb {
 	return []verb{
-		{"demo", "", "watch the real loop at work, without network", nil, runDemo},
-		{"doctor", "", "check what is kept, and repair it", nil, runDoctor},
-		{"help", "[TOPIC]", "print the manual", nil, runHelp},
-		{"resume", "[SESSION] PROMPT…", "go on with a stored session", nil, runResume},
-		{"run", "PROMPT…", "work on one task; - or a pipe adds to it", nil, runRun},
-		{"sessions", "COMMAND", "list, read, move and delete stored sessions", sessionVerbs(), nil},
-		{"version", "", "print the version", nil, runVersion},
+		{Name: "completion", Args: "bash|fish|zsh", Help: "print what a shell completes words by", Run: runCompletion},
+		{Name: "demo", Help: "watch the real loop at work, without network", Run: runDemo},
+		{Name: "doctor", Help: "check what is kept, and repair it", Run: runDoctor},
+		{Name: "help", Args: "[TOPIC]", Help: "print the manual", Run: runHelp},
+		{Name: "resume", Args: "[SESSION] PROMPT…", Help: "go on with a stored session", Run: runResume},
+		{Name: "run", Args: "PROMPT…", Help: "work on one task; - or a pipe adds to it", Run: runRun},
+		{Name: "sessions", Args: "COMMAND", Help: "list, read, move and delete stored sessions", Subs: sessionVerbs()},
+		{Name: "version", Help: "print the version", Run: runVersion},
 	}
 }
 
 // sessionVerbs are the commands below sessions, sorted by name.
 func sessionVerbs() []verb {
 	return []verb{
-		{"archive", "ID", "hide a session from lists", nil, runArchive},
-		{"delete", "ID", "delete a session; first shows what would go", nil, runDelete},
-		{"export", "[ID]", "write a session as JSON lines or Markdown", nil, runExport},
-		{"import", "FILE", "read an exported session; - reads a pipe", nil, runImport},
-		{"list", "", "list sessions, the newest first", nil, runList},
-		{"pin", "[ID]", "mark a session, or a workspace", nil, runPin},
-		{"recover", "ID", "show calls that may have taken effect", nil, runRecover},
-		{"rename", "ID TITLE…", "give a session another title", nil, runRename},
-		{"show", "[ID]", "print a session's conversation", nil, runShow},
+		{Name: "archive", Args: "ID", Help: "hide a session from lists", Run: runArchive},
+		{Name: "delete", Args: "ID", Help: "delete a session; first shows what would go", Run: runDelete},
+		{Name: "export", Args: "[ID]", Help: "write a session as JSON lines or Markdown", Run: runExport},
+		{Name: "import", Args: "FILE", Help: "read an exported session; - reads a pipe", Run: runImport},
+		{Name: "list", Help: "list sessions, the newest first", Run: runList},
+		{Name: "pin", Args: "[ID]", Help: "mark a session, or a workspace", Run: runPin},
+		{Name: "recover", Args: "ID", Help: "show calls that may have taken effect", Run: runRecover},
+		{Name: "rename", Args: "ID TITLE…", Help: "give a session another title", Run: runRename},
+		{Name: "show", Args: "[ID]", Help: "print a session's conversation", Run: runShow},
 	}
 }
 
@@ -118,14 +116,16 @@ func (c *call) do(ctx context.Context) (int, error) {
 		return runHelp(ctx, c)
 	case c.unknown != nil:
 		return exitUsage, c.unknown
+	case c.verb == "" && len(c.args) > 0:
+		return exitUsage, &llm.Error{Message: "no command is given", Hint: fmt.Sprintf("a task is given as: alisio run %q", c.args[0])}
 	case c.verb == "":
 		fmt.Fprint(c.Stderr, usage())
 		return exitUsage, nil
-	case c.cmd.run == nil:
-		fmt.Fprint(c.Stderr, "Commands:\n"+verbLines(c.verb+" ", c.cmd.subs))
+	case c.cmd.Group():
+		fmt.Fprint(c.Stderr, "Commands:\n"+commandLine().CommandLines(c.verb, c.cmd.Subs))
 		return exitUsage, nil
 	}
-	return c.cmd.run(ctx, c)
+	return c.cmd.Run(ctx, c)
 }
 
 // options are what the flags and the configuration say of an application. The
@@ -202,7 +202,7 @@ func (c *call) plugins() ([]plug.Plugin, error) {
 	for _, id := range c.disable {
 		off[id] = true
 		if !slices.Contains(known, id) {
-			return nil, unknown("plugin", id, known)
+			return nil, args.Unknown("plugin", id, known)
 		}
 	}
 	var on []plug.Plugin

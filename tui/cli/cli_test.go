@@ -134,32 +134,32 @@ func TestParse(t *testing.T) {
 }
 
 func TestTablesAreSortedAndExplained(t *testing.T) {
-	byName := func(a, b flag) int { return strings.Compare(a.name, b.name) }
+	byName := func(a, b flag) int { return strings.Compare(a.Name, b.Name) }
 	if !slices.IsSortedFunc(flags(), byName) {
 		t.Error("the flags are not sorted")
 	}
 	for _, f := range flags() {
-		for _, name := range f.in {
-			if got, v, rest, err := resolve(strings.Fields(name)); got != name || v.run == nil || len(rest) > 0 || err != nil {
-				t.Errorf("flag --%s is for %q, which is no command", f.name, name)
+		for _, name := range f.In {
+			if got := resolve(strings.Fields(name)); got.Name != name || got.Command.Run == nil || len(got.Words) > 0 || got.Unknown != nil {
+				t.Errorf("flag --%s is for %q, which is no command", f.Name, name)
 			}
 		}
 	}
 	for _, list := range [][]verb{verbs(), sessionVerbs()} {
-		if !slices.IsSortedFunc(list, func(a, b verb) int { return strings.Compare(a.name, b.name) }) {
+		if !slices.IsSortedFunc(list, func(a, b verb) int { return strings.Compare(a.Name, b.Name) }) {
 			t.Error("the commands are not sorted")
 		}
 	}
 	lines := usage()
-	for _, name := range commands() {
+	for _, name := range commandLine().Names() {
 		page, err := page(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, own, _ := strings.Cut(page, "\nFlags:\n")
 		for _, f := range flags() {
-			if f.takenBy(name) != strings.Contains(own, "--"+f.name+" ") || f.help == "" {
-				t.Errorf("%s: flag --%s is taken but not explained, or the other way", name, f.name)
+			if takes(f, name) != strings.Contains(own, "--"+f.Name+" ") || f.Help == "" {
+				t.Errorf("%s: flag --%s is taken but not explained, or the other way", name, f.Name)
 			}
 		}
 		lines += own
@@ -169,20 +169,6 @@ func TestTablesAreSortedAndExplained(t *testing.T) {
 			t.Errorf("a line of %d characters: %s", utf8.RuneCountInString(line), line)
 		}
 	}
-}
-
-// commands are the whole names of all commands that do something.
-func commands() []string {
-	var names []string
-	for _, v := range verbs() {
-		if v.run != nil {
-			names = append(names, v.name)
-		}
-		for _, sub := range v.subs {
-			names = append(names, v.name+" "+sub.name)
-		}
-	}
-	return names
 }
 
 func TestEveryTopicPrints(t *testing.T) {
@@ -204,7 +190,7 @@ func TestEveryTopicPrints(t *testing.T) {
 }
 
 func TestEveryCommandHasHelp(t *testing.T) {
-	for _, name := range append(commands(), "sessions") {
+	for _, name := range append(commandLine().Names(), "sessions") {
 		words := strings.Fields(name)
 		for _, args := range [][]string{append(words, "--help"), append([]string{"help"}, words...)} {
 			e := env(args...)
@@ -369,4 +355,14 @@ func TestPromptAndPipe(t *testing.T) {
 			t.Errorf("%v with nothing to read: got %v", args, err)
 		}
 	}
+}
+
+// takes reports whether a command takes a flag, as parsing it says.
+func takes(f flag, name string) bool {
+	words := append(strings.Fields(name), "--"+f.Name)
+	if f.Arg != "" && !f.Inline {
+		words = append(words, append(f.Values, "1")[0])
+	}
+	_, err := parse(env(words...))
+	return err == nil || !strings.Contains(err.Error(), "belongs to") && !strings.Contains(err.Error(), "means nothing to")
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +8,7 @@ import (
 
 	"alisio/agent/config"
 	"alisio/agent/perm"
+	"alisio/tui/cli/args"
 )
 
 // settings is what flags set; a zero field was not given. What the configuration
@@ -30,6 +30,7 @@ type settings struct {
 	keep      bool
 	store     bool
 	fix       bool
+	words     bool
 	version   bool
 	help      bool
 }
@@ -60,18 +61,7 @@ type sessionFlags struct {
 }
 
 // flag is one row of the table of flags.
-type flag struct {
-	name  string
-	short string
-	// arg names the value; empty: the flag takes none.
-	arg string
-	// in lists the only commands that take the flag; nil: those that work on a
-	// task do, and with everywhere all.
-	in         []string
-	everywhere bool
-	help       string
-	set        func(s *settings, value string) error
-}
+type flag = args.Flag[settings]
 
 // taskVerbs are the commands that work on a task with a model.
 func taskVerbs() []string { return []string{"run", "resume"} }
@@ -80,46 +70,15 @@ func taskVerbs() []string { return []string{"run", "resume"} }
 func storeVerbs() []string {
 	list := append(taskVerbs(), "doctor")
 	for _, v := range sessionVerbs() {
-		list = append(list, "sessions "+v.name)
+		list = append(list, "sessions "+v.Name)
 	}
 	return list
-}
-
-// takenBy reports whether a command takes the flag.
-func (f flag) takenBy(verb string) bool {
-	switch {
-	case f.everywhere:
-		return true
-	case f.in == nil:
-		return slices.Contains(taskVerbs(), verb)
-	}
-	return slices.Contains(f.in, verb)
-}
-
-// on makes a setter of a flag without a value.
-func on(field func(*settings) *bool) func(*settings, string) error {
-	return func(s *settings, _ string) error {
-		*field(s) = true
-		return nil
-	}
-}
-
-// named makes a setter of a flag that names a file or a directory. An empty name
-// is a variable that was not set, and must not count as not given.
-func named(field func(*settings) *string) func(*settings, string) error {
-	return func(s *settings, v string) error {
-		if v == "" {
-			return errors.New("the name is empty")
-		}
-		*field(s) = v
-		return nil
-	}
 }
 
 // flags is the table of flags, sorted by name.
 func flags() []flag {
 	list := slices.Concat(commonFlags(), taskFlagRows(), sessionFlagRows())
-	slices.SortFunc(list, func(a, b flag) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(list, func(a, b flag) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
@@ -127,53 +86,55 @@ func flags() []flag {
 // single ones without much of their own.
 func commonFlags() []flag {
 	return []flag{
-		{name: "add-dir", arg: "DIR", help: "open one more directory to the tools; may be repeated",
-			set: func(s *settings, v string) error {
+		{Name: "add-dir", Arg: "DIR", Help: "open one more directory to the tools; may be repeated",
+			Set: func(s *settings, v string) error {
 				s.overrides.AddDirs = append(s.overrides.AddDirs, v)
 				return nil
 			}},
-		{name: "allow-external", help: "allow calls to the network or of unknown effect",
-			set: on(func(s *settings) *bool { return &s.policy.AllowExternal })},
-		{name: "allow-process", help: "allow running programs",
-			set: on(func(s *settings) *bool { return &s.policy.AllowProcess })},
-		{name: "allow-write", help: "allow changing files of the workspace",
-			set: on(func(s *settings) *bool { return &s.policy.AllowWrite })},
-		{name: "base-url", arg: "URL", help: "the server to ask, as http://127.0.0.1:8080/v1",
-			set: func(s *settings, v string) error { s.overrides.BaseURL = &v; return nil }},
-		{name: "config", arg: "FILE", help: "read this configuration over the global one",
-			set: named(func(s *settings) *string { return &s.config })},
-		{name: "cwd", arg: "DIR", in: append(taskVerbs(), "sessions list", "sessions show", "sessions export"), help: "work in this directory",
-			set: named(func(s *settings) *string { return &s.cwd })},
-		{name: "db", arg: "FILE", in: storeVerbs(), help: "use this session database",
-			set: named(func(s *settings) *string { return &s.db })},
-		{name: "disable-plugin", arg: "ID", help: "leave a built-in plugin out; may be repeated",
-			set: func(s *settings, v string) error { s.disable = append(s.disable, v); return nil }},
-		{name: "effort", arg: "LEVEL", help: "reasoning effort, from none to max",
-			set: setEffort},
-		{name: "fix", in: []string{"doctor"}, help: "with --store: repair what can be, after a backup",
-			set: on(func(s *settings) *bool { return &s.fix })},
-		{name: "help", everywhere: true, short: "h", help: "print help",
-			set: on(func(s *settings) *bool { return &s.help })},
-		{name: "json", in: jsonVerbs(), help: "print one JSON object a line, and nothing else",
-			set: on(func(s *settings) *bool { return &s.json })},
-		{name: "keep", in: []string{"demo"}, help: "keep the demonstration's repository, and say where",
-			set: on(func(s *settings) *bool { return &s.keep })},
-		{name: "max-turns", arg: "N", help: "stop after so many answers of the model; default: 100",
-			set: setMaxTurns},
-		{name: "mode", arg: "MODE", help: "permission mode: ask, auto (writes allowed), full",
-			set: func(s *settings, v string) error { s.overrides.Mode = &v; return nil }},
-		{name: "model", short: "m", arg: "NAME", help: "the model to ask",
-			set: func(s *settings, v string) error { s.overrides.Model = &v; return nil }},
-		{name: "no-color", everywhere: true, help: "print without colour, as NO_COLOR does",
-			set: on(func(s *settings) *bool { return &s.noColor })},
-		{name: "quiet", everywhere: true, help: "print nothing but the answer, or the list, and errors",
-			set: on(func(s *settings) *bool { return &s.quiet })},
-		{name: "read-only", help: "allow no change of anything, whatever else is said",
-			set: on(func(s *settings) *bool { return &s.policy.ReadOnly })},
-		{name: "store", in: []string{"doctor"}, help: "check the session database",
-			set: on(func(s *settings) *bool { return &s.store })},
-		{name: "version", everywhere: true, short: "V", help: "print the version",
-			set: on(func(s *settings) *bool { return &s.version })},
+		{Name: "allow-external", Help: "allow calls to the network or of unknown effect",
+			Set: args.On(func(s *settings) *bool { return &s.policy.AllowExternal })},
+		{Name: "allow-process", Help: "allow running programs",
+			Set: args.On(func(s *settings) *bool { return &s.policy.AllowProcess })},
+		{Name: "allow-write", Help: "allow changing files of the workspace",
+			Set: args.On(func(s *settings) *bool { return &s.policy.AllowWrite })},
+		{Name: "base-url", Arg: "URL", Help: "the server to ask, as http://127.0.0.1:8080/v1",
+			Set: func(s *settings, v string) error { s.overrides.BaseURL = &v; return nil }},
+		{Name: "config", Arg: "FILE", Help: "read this configuration over the global one",
+			Set: args.Named(func(s *settings) *string { return &s.config })},
+		{Name: "cwd", Arg: "DIR", In: append(taskVerbs(), "sessions list", "sessions show", "sessions export"), Help: "work in this directory",
+			Set: args.Named(func(s *settings) *string { return &s.cwd })},
+		{Name: "db", Arg: "FILE", In: storeVerbs(), Help: "use this session database",
+			Set: args.Named(func(s *settings) *string { return &s.db })},
+		{Name: "disable-plugin", Arg: "ID", Help: "leave a built-in plugin out; may be repeated",
+			Set: func(s *settings, v string) error { s.disable = append(s.disable, v); return nil }},
+		{Name: "effort", Arg: "LEVEL", Values: efforts(), Help: "reasoning effort, from none to max",
+			Set: setEffort},
+		{Name: "fix", In: []string{"doctor"}, Help: "with --store: repair what can be, after a backup",
+			Set: args.On(func(s *settings) *bool { return &s.fix })},
+		{Name: "help", Everywhere: true, Short: "h", Help: "print help",
+			Set: args.On(func(s *settings) *bool { return &s.help })},
+		{Name: "json", In: jsonVerbs(), Help: "print one JSON object a line, and nothing else",
+			Set: args.On(func(s *settings) *bool { return &s.json })},
+		{Name: "keep", In: []string{"demo"}, Help: "keep the demonstration's repository, and say where",
+			Set: args.On(func(s *settings) *bool { return &s.keep })},
+		{Name: "max-turns", Arg: "N", Help: "stop after so many answers of the model; default: 100",
+			Set: setMaxTurns},
+		{Name: "mode", Arg: "MODE", Values: []string{"ask", "auto", "full"}, Help: "permission mode: ask, auto (writes allowed), full",
+			Set: func(s *settings, v string) error { s.overrides.Mode = &v; return nil }},
+		{Name: "model", Short: "m", Arg: "NAME", Help: "the model to ask",
+			Set: func(s *settings, v string) error { s.overrides.Model = &v; return nil }},
+		{Name: "no-color", Everywhere: true, Help: "print without colour, as NO_COLOR does",
+			Set: args.On(func(s *settings) *bool { return &s.noColor })},
+		{Name: "quiet", Everywhere: true, Help: "print nothing but the answer, or the list, and errors",
+			Set: args.On(func(s *settings) *bool { return &s.quiet })},
+		{Name: "read-only", Help: "allow no change of anything, whatever else is said",
+			Set: args.On(func(s *settings) *bool { return &s.policy.ReadOnly })},
+		{Name: "store", In: []string{"doctor"}, Help: "check the session database",
+			Set: args.On(func(s *settings) *bool { return &s.store })},
+		{Name: "words", In: []string{"completion"}, Help: "for its script: what can stand as the last word",
+			Set: args.On(func(s *settings) *bool { return &s.words })},
+		{Name: "version", Everywhere: true, Short: "V", Help: "print the version",
+			Set: args.On(func(s *settings) *bool { return &s.version })},
 	}
 }
 
@@ -188,7 +149,7 @@ func efforts() []string {
 
 func setEffort(s *settings, v string) error {
 	if !slices.Contains(efforts(), v) {
-		return unknown("effort", v, efforts())
+		return args.Unknown("effort", v, efforts())
 	}
 	s.effort = v
 	return nil

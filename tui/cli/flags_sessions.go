@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"unicode/utf8"
+
+	"alisio/tui/cli/args"
 )
 
 // maxLabel bounds a workspace's label, in characters.
@@ -19,26 +21,26 @@ func sessionFlagRows() []flag {
 		return verbs
 	}
 	return []flag{
-		{name: "acknowledge", in: only("recover"), help: "record that the effect of these calls is unknown",
-			set: on(func(s *settings) *bool { return &s.sessions.acknowledge })},
-		{name: "all", in: only("list"), help: "also archived sessions, and those that agents started",
-			set: on(func(s *settings) *bool { return &s.sessions.all })},
-		{name: "here", in: only("list"), help: "only sessions of this workspace",
-			set: on(func(s *settings) *bool { return &s.sessions.here })},
-		{name: "label", arg: "TEXT", in: only("pin"), help: "with --workspace: what to call it; empty: nothing",
-			set: setLabel},
-		{name: "limit", arg: "N", in: only("list"), help: "list so many sessions; 50 by default",
-			set: setLimit},
-		{name: "markdown", in: only("export"), help: "for reading; it can not be imported again",
-			set: on(func(s *settings) *bool { return &s.sessions.markdown })},
-		{name: "off", in: only("pin", "archive"), help: "take it back",
-			set: on(func(s *settings) *bool { return &s.sessions.off })},
-		{name: "output", arg: "FILE", in: only("export"), help: "write to a new file instead of standard output",
-			set: named(func(s *settings) *string { return &s.sessions.output })},
-		{name: "workspace", arg: "DIR", in: only("pin"), help: "pin a workspace instead of a session",
-			set: named(func(s *settings) *string { return &s.sessions.workspace })},
-		{name: "yes", in: only("delete"), help: "delete; without it, only what would go is printed",
-			set: on(func(s *settings) *bool { return &s.sessions.yes })},
+		{Name: "acknowledge", In: only("recover"), Help: "record that the effect of these calls is unknown",
+			Set: args.On(func(s *settings) *bool { return &s.sessions.acknowledge })},
+		{Name: "all", In: only("list"), Help: "also archived sessions, and those that agents started",
+			Set: args.On(func(s *settings) *bool { return &s.sessions.all })},
+		{Name: "here", In: only("list"), Help: "only sessions of this workspace",
+			Set: args.On(func(s *settings) *bool { return &s.sessions.here })},
+		{Name: "label", Arg: "TEXT", In: only("pin"), Help: "with --workspace: what to call it; empty: nothing",
+			Set: setLabel},
+		{Name: "limit", Arg: "N", In: only("list"), Help: "list so many sessions; 50 by default",
+			Set: setLimit},
+		{Name: "markdown", In: only("export"), Help: "for reading; it can not be imported again",
+			Set: args.On(func(s *settings) *bool { return &s.sessions.markdown })},
+		{Name: "off", In: only("pin", "archive"), Help: "take it back",
+			Set: args.On(func(s *settings) *bool { return &s.sessions.off })},
+		{Name: "output", Arg: "FILE", In: only("export"), Help: "write to a new file instead of standard output",
+			Set: args.Named(func(s *settings) *string { return &s.sessions.output })},
+		{Name: "workspace", Arg: "DIR", In: only("pin"), Help: "pin a workspace instead of a session",
+			Set: args.Named(func(s *settings) *string { return &s.sessions.workspace })},
+		{Name: "yes", In: only("delete"), Help: "delete; without it, only what would go is printed",
+			Set: args.On(func(s *settings) *bool { return &s.sessions.yes })},
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+
+	"alisio/tui/cli/args"
 )
 
 // maxID bounds a request or correlation id, in bytes.
@@ -13,24 +15,18 @@ const maxID = 200
 // goes with it.
 func taskFlagRows() []flag {
 	return []flag{
-		{name: "acknowledge-uncertain", help: "go on although calls may have taken effect",
-			set: on(func(s *settings) *bool { return &s.task.acknowledge })},
-		{name: "correlation-id", arg: "ID", help: "put this id on every event of the run",
-			set: anID(func(s *settings) *string { return &s.task.correlationID })},
-		{name: "image", arg: "FILE", help: "give an image with the task; may be repeated",
-			set: func(s *settings, v string) error {
-				if v == "" {
-					return errors.New("the name is empty")
-				}
-				s.task.images = append(s.task.images, v)
-				return nil
-			}},
-		{name: "last", in: []string{"resume", "sessions show", "sessions export"}, help: "the newest session of this workspace",
-			set: on(func(s *settings) *bool { return &s.task.last })},
-		{name: "request-id", arg: "ID", help: "work on a request once: again, its answer is repeated",
-			set: anID(func(s *settings) *string { return &s.task.requestID })},
-		{name: "session", arg: "ID", in: []string{"run"}, help: "go on with this session; an id or how it begins",
-			set: named(func(s *settings) *string { return &s.task.session })},
+		{Name: "acknowledge-uncertain", Help: "go on although calls may have taken effect",
+			Set: args.On(func(s *settings) *bool { return &s.task.acknowledge })},
+		{Name: "correlation-id", Arg: "ID", Help: "put this id on every event of the run",
+			Set: anID(func(s *settings) *string { return &s.task.correlationID })},
+		{Name: "image", Arg: "FILE", Help: "give an image with the task; may be repeated",
+			Set: args.Each(func(s *settings) *[]string { return &s.task.images })},
+		{Name: "last", In: []string{"resume", "sessions show", "sessions export"}, Help: "the newest session of this workspace",
+			Set: args.On(func(s *settings) *bool { return &s.task.last })},
+		{Name: "request-id", Arg: "ID", Help: "work on a request once: again, its answer is repeated",
+			Set: anID(func(s *settings) *string { return &s.task.requestID })},
+		{Name: "session", Arg: "ID", In: []string{"run"}, Help: "go on with this session; an id or how it begins",
+			Set: args.Named(func(s *settings) *string { return &s.task.session })},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"alisio/agent"
+	"alisio/tui/cli/args"
 )
 
 // manual holds the topics of alisio help, a file each; the first line of a file
@@ -44,23 +45,23 @@ func runHelp(_ context.Context, c *call) (int, error) {
 // commands or with its flags; without text in the manual it begins with its line
 // of the usage.
 func page(topic string) (string, error) {
-	name, v, rest, err := resolve(strings.Fields(topic))
-	command := err == nil && len(rest) == 0
+	line := resolve(strings.Fields(topic))
+	command := line.Unknown == nil && len(line.Words) == 0
 	body, readErr := manual.ReadFile("manual/" + topic + ".txt")
 	switch {
 	case readErr != nil && !command:
-		return "", unknown("help topic", topic, topics())
+		return "", args.Unknown("help topic", topic, topics())
 	case !command:
 		return string(body), nil
 	}
 	text := string(body)
 	if readErr != nil {
-		text = fmt.Sprintf("%s\n\nalisio %s\n", v.help, strings.TrimSpace(name+" "+v.args))
+		text = fmt.Sprintf("%s\n\nalisio %s\n", line.Command.Help, strings.TrimSpace(line.Name+" "+line.Command.Args))
 	}
-	if v.run == nil {
-		return text + "\nCommands, each with --help:\n" + verbLines(name+" ", v.subs), nil
+	if line.Command.Group() {
+		return text + "\nCommands, each with --help:\n" + commandLine().CommandLines(line.Name, line.Command.Subs), nil
 	}
-	return text + "\nFlags:\n" + flagLines(name), nil
+	return text + "\nFlags:\n" + commandLine().FlagLines(line.Name), nil
 }
 
 // runVersion prints the version.
@@ -105,8 +106,8 @@ func topics() []string {
 func usage() string {
 	var b strings.Builder
 	b.WriteString("alisio works on a task in a repository: a model decides, local tools act,\nnothing happens that was not allowed.\n\nUsage:\n")
-	b.WriteString(verbLines("", verbs()))
-	b.WriteString("\nFlags of alisio run, before or after it (-- ends them):\n" + flagLines("run"))
+	b.WriteString(commandLine().CommandLines("", verbs()))
+	b.WriteString("\nFlags of alisio run, before or after it (-- ends them):\n" + commandLine().FlagLines("run"))
 	b.WriteString("\nTopics of alisio help:\n")
 	for _, t := range topics() {
 		page, err := manual.ReadFile("manual/" + t + ".txt")
@@ -115,31 +116,6 @@ func usage() string {
 		}
 		first, _, _ := strings.Cut(string(page), "\n")
 		fmt.Fprintf(&b, "  %-20s %s\n", t, first)
-	}
-	return b.String()
-}
-
-// verbLines lists commands, a line each; before stands in front of their names.
-func verbLines(before string, list []verb) string {
-	var b strings.Builder
-	for _, v := range list {
-		fmt.Fprintf(&b, "  %-32s %s\n", strings.TrimSpace("alisio "+before+v.name+" "+v.args), v.help)
-	}
-	return b.String()
-}
-
-// flagLines lists the flags that a command takes.
-func flagLines(verb string) string {
-	var b strings.Builder
-	for _, f := range flags() {
-		if !f.takenBy(verb) {
-			continue
-		}
-		name := "--" + f.name
-		if f.short != "" {
-			name = "-" + f.short + ", " + name
-		}
-		fmt.Fprintf(&b, "  %-23s %s\n", strings.TrimSpace(name+" "+f.arg), f.help)
 	}
 	return b.String()
 }

@@ -1,0 +1,30 @@
+# Completion of PROGRAM for bash: source it, or put it where bash-completion looks,
+# as ~/.local/share/bash-completion/completions/PROGRAM.
+_PROGRAM() {
+	local line word IFS=$'\n' words=() cur=${COMP_LINE:0:COMP_POINT}
+	# The words up to the cursor, as the shell would split them, but with "=" and ":"
+	# inside of words.
+	local i
+	for ((i = 1; i <= COMP_CWORD; i++)); do
+		if ((i > 1)) && [[ ${COMP_WORDS[i]} == "=" || ${COMP_WORDS[i]} == ":" || ${COMP_WORDS[i - 1]} == "=" || ${COMP_WORDS[i - 1]} == ":" ]] &&
+			[[ $COMP_LINE == *"${words[-1]}${COMP_WORDS[i]}"* ]]; then
+			words[-1]+=${COMP_WORDS[i]}
+		else
+			words+=("${COMP_WORDS[i]}")
+		fi
+	done
+	word=${words[-1]}
+	# What is completed is the piece behind the last "=" or ":".
+	local piece=${word##*[=:]} before
+	before=${word%"$piece"}
+	COMPREPLY=()
+	while read -r line; do
+		line=${line%%$'\t'*}
+		case $line in
+		:files) compopt -o filenames 2>/dev/null; COMPREPLY+=($(compgen -f -- "$piece")) ;;
+		:dirs) compopt -o filenames 2>/dev/null; COMPREPLY+=($(compgen -d -- "$piece")) ;;
+		*) COMPREPLY+=("${line#"$before"}") ;;
+		esac
+	done < <(PROGRAM completion --words -- "${words[@]}" 2>/dev/null)
+}
+complete -F _PROGRAM PROGRAM

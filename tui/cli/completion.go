@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"alisio/tui/cli/args"
+)
+
+// runCompletion prints a shell's script or, for that script, the words that can
+// stand at a place, each with a tab and its help.
+func runCompletion(_ context.Context, c *call) (int, error) {
+	if c.words {
+		var b strings.Builder
+		for _, w := range commandLine().Complete(c.args) {
+			fmt.Fprintf(&b, "%s\t%s\n", w.Word, w.Help)
+		}
+		return c.printed(b.String())
+	}
+	if len(c.args) != 1 {
+		return exitUsage, fmt.Errorf("alisio completion needs the name of a shell: %s", strings.Join(args.Shells(), ", "))
+	}
+	script, err := commandLine().Script(c.args[0])
+	if err != nil {
+		return exitUsage, err
+	}
+	return c.printed(script)
+}
