@@ -39,6 +39,8 @@ type Provider struct {
 	APIKeyEnv string
 	// Model is empty when none is chosen.
 	Model string
+	// APIMode is "chat" or "responses".
+	APIMode string
 	// Auth is "bearer", or "none" for a server that takes no key.
 	Auth string
 	// TokenParameter is "max_tokens", "max_completion_tokens" or "omit".
@@ -46,6 +48,16 @@ type Provider struct {
 	StreamUsage    bool
 	// ContextWindow is in tokens, zero when unset.
 	ContextWindow int
+	// CAFile and ClientCert are absolute and clean, empty when unset. Nobody has
+	// looked at the files yet.
+	CAFile     string
+	ClientCert string
+	// ExtraBody is a JSON object whose members join every request, nil when
+	// unset. None of them is one of those that decide what a request means.
+	ExtraBody json.RawMessage
+	// ExtraHeaders holds, by the names of headers in their canonical form, the
+	// names of the environment variables of their values.
+	ExtraHeaders map[string]string
 }
 
 // Model is what the configuration says about one model. Zero means unset.
@@ -55,6 +67,15 @@ type Model struct {
 	MaxOutputTokens int
 	// Effort lists the reasoning efforts that the model takes, lowest first.
 	Effort []string
+	// Price is nil when unset.
+	Price *Price
+}
+
+// Price is what a million tokens cost, in any one currency.
+type Price struct {
+	Input, Output float64
+	// CachedInput is Input where the configuration does not tell it.
+	CachedInput float64
 }
 
 // Limits bounds a run.
@@ -87,18 +108,9 @@ type Plugin struct {
 
 // Default returns the configuration of somebody who wrote none.
 func Default() Config {
-	return Config{
-		Provider: Provider{
-			BaseURL:        "https://api.openai.com/v1",
-			APIKeyEnv:      "OPENAI_API_KEY",
-			Auth:           "bearer",
-			TokenParameter: "max_tokens",
-			StreamUsage:    true,
-		},
-		Limits:      Limits{MaxTurns: 100},
-		Context:     Context{MaxBytes: 32768},
-		Permissions: Permissions{Mode: perm.ModeAsk},
-	}
+	c := Config{root: defaults()}
+	check(c.root, &c, nil)
+	return c
 }
 
 // Plugin returns the configuration of a built-in plugin; what nobody
@@ -117,12 +129,14 @@ func (c Config) Origin(key string) string {
 	if n, ok := c.root.find(key); ok {
 		return n.src.origin(n.start)
 	}
-	return "default"
+	return byDefault
 }
 
 // Given reports whether any layer of Load has a dotted key, be it with the value of
 // Default.
 func (c Config) Given(key string) bool {
-	_, ok := c.root.find(key)
-	return ok
+	n, ok := c.root.find(key)
+	given := ok && len(n.fields) == 0 && n.src.label != byDefault
+	n.leaves("", func(_ string, v node) { given = given || v.src.label != byDefault })
+	return given
 }

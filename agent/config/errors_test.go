@@ -27,6 +27,20 @@ func TestErrorsNameLineKeyFoundAndAllowed(t *testing.T) {
 		{"line of an item", "{\"additionalDirectories\": [\n\"a\",\n7]}", `line 3: "additionalDirectories": found 7, allowed: a path, absolute or relative to where it stands; ~ is not expanded`},
 		{"enabled", `{"builtinPlugins": {"p": {"enabled": 1}}}`, `line 1: "builtinPlugins.p.enabled": found 1, allowed: true or false`},
 		{"plugin that is no object", `{"builtinPlugins": {"p": true}}`, `line 1: "builtinPlugins.p": found true, allowed: an object`},
+		{"API", `{"provider": {"apiMode": "chats"}}`, `line 1: "provider.apiMode": found "chats", allowed: "chat", "responses"`},
+		{"empty path", `{"provider": {"caFile": ""}}`, `line 1: "provider.caFile": found "", allowed: a path, absolute or relative to where it stands; ~ is not expanded`},
+		{"home path", `{"provider": {"clientCert": "~/c.pem"}}`, `line 1: "provider.clientCert": found "~/c.pem", allowed: a path, absolute or relative to where it stands; ~ is not expanded`},
+		{"body that is no object", `{"provider": {"extraBody": [1]}}`, `line 1: "provider.extraBody": found a list, allowed: an object of at most 64 KiB, without what the client sets itself`},
+		{"body of the client", "{\"provider\": {\"extraBody\": {\n\"stream\": false}}}", `line 2: "provider.extraBody.stream": found what the client sets itself`},
+		{"large body", `{"provider": {"extraBody": {"a": "` + strings.Repeat("x", 65536-7) + `"}}}`, `line 1: "provider.extraBody": found 65537 bytes, allowed: an object of at most 64 KiB, without what the client sets itself`},
+		{"header of the key", "{\"provider\": {\"extraHeaders\": {\n\"authoriZation\": \"X\"}}}", `line 2: "provider.extraHeaders.authoriZation": found a header that the client sets itself`},
+		{"header of the content", `{"provider": {"extraHeaders": {"Content-Encoding": "X"}}}`, `line 1: "provider.extraHeaders.Content-Encoding": found a header that the client sets itself`},
+		{"no header", `{"provider": {"extraHeaders": {"X A": "X"}}}`, `line 1: "provider.extraHeaders.X A": found no name of a header, allowed: at most 64 letters, digits, - and _`},
+		{"header in two cases", "{\"provider\": {\"extraHeaders\": {\"X-A\": \"X\",\n\"x-a\": \"Y\"}}}", `line 2: "provider.extraHeaders.x-a": found a header that stands there already; case makes no other name`},
+		{"header's value", `{"provider": {"extraHeaders": {"X-A": "Bearer x"}}}`, `line 1: "provider.extraHeaders.X-A": found no name of an environment variable, allowed: letters, digits and _, such as OPENAI_API_KEY; the key itself never stands here`},
+		{"price", `{"models": {"m": {"price": {"input": -1, "output": 1}}}}`, `line 1: "models.m.price.input": found -1, allowed: a number from 0 to 1000000, for a million tokens`},
+		{"huge price", `{"models": {"m": {"price": {"input": 1, "output": 1e999}}}}`, `line 1: "models.m.price.output": found 1e999, allowed: a number from 0 to 1000000, for a million tokens`},
+		{"half a price", "{\"models\": {\"m\": {\n\"price\": {\"input\": 1}}}}", `line 2: "models.m.price": found no "output", allowed: input, output and, where it differs, cachedInput`},
 		{"zero version", `{"schemaVersion": 0}`, `line 1: "schemaVersion": found 0, allowed: a whole number from 1 to 1`},
 	}
 	for _, tt := range tests {
@@ -118,6 +132,7 @@ func TestErrorsNeverRepeatAKey(t *testing.T) {
 	const secret = "sk-verysecret-123"
 	for _, text := range []string{
 		`{"provider": {"apiKeyEnv": "` + secret + `"}}`,
+		`{"provider": {"extraHeaders": {"X-A": "` + secret + `"}}}`,
 		`{"provider": {"baseURL": "https://user:` + secret + `@host/v1"}}`,
 		`{"provider": {"baseURL": "https://host/v1?key=` + secret + `"}}`,
 		`{"provider": {"baseURL": "https://host/%zz` + secret + `"}}`,

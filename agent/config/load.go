@@ -3,6 +3,7 @@ package config
 import (
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // LoadOptions says what Load reads.
@@ -10,6 +11,9 @@ type LoadOptions struct {
 	// Dirs are those of Home; config.json is read from Dirs.Config, unless that
 	// is empty.
 	Dirs Dirs
+	// Project is the configuration of a trusted project, nil for none. It is not
+	// used beside File.
+	Project *Project
 	// File is that of --config, empty for none. It must exist.
 	File string
 	// Dir is the absolute working directory, for relative paths of flags.
@@ -25,6 +29,7 @@ type LoadOptions struct {
 // Overrides are values that flags set; nil means not given.
 type Overrides struct {
 	BaseURL  *string
+	APIMode  *string
 	Model    *string
 	Mode     *string
 	MaxTurns *int
@@ -33,39 +38,53 @@ type Overrides struct {
 }
 
 // Load reads and checks all layers: the global file, which may be missing, the
-// file of --config, the environment, the flags. A later one wins, objects
-// merge key by key. The error joins one error for each thing that is wrong.
+// project or the file of --config, the environment, the flags. A later one wins,
+// objects merge key by key. The error joins one error for each thing that is
+// wrong.
 func Load(o LoadOptions) (Config, error) {
 	layers, errs := files(o)
 	layers = append(layers, environment(o.Getenv), flags(o.Overrides, o.Dir))
 
 	// Each layer is checked alone: what a later layer overrides must be right
 	// too, or the error would wait for the day the override is gone.
-	root := node{kind: isObject}
+	root := defaults()
 	for _, layer := range layers {
-		scratch := Default()
-		errs = append(errs, check(layer, &scratch, o.Plugins)...)
+		w := walker{c: &Config{}, known: o.Plugins}
+		if layer.src != nil && layer.src.project {
+			w.project = &ceiling{below: root, global: o.global()}
+		}
+		errs = append(errs, w.check(layer)...)
 		root = merge(root, layer)
 	}
 	if len(errs) > 0 {
 		return Config{}, together(errs)
 	}
-	c := Default()
-	if errs := check(root, &c, o.Plugins); len(errs) > 0 {
+	c := Config{root: root}
+	errs = append(check(root, &c, o.Plugins), prices(&c, root)...)
+	if err := keyStays(root); err != nil {
+		errs = append(errs, err)
+	}
+	if len(errs) > 0 {
 		return Config{}, together(errs)
 	}
-	c.root = root
 	return c, nil
+}
+
+// global is the path of the global file, empty without a home.
+func (o LoadOptions) global() string {
+	if o.Dirs.Config == "" {
+		return ""
+	}
+	return filepath.Join(o.Dirs.Config, "config.json")
 }
 
 // files reads the layers that are files, the least wanted first.
 func files(o LoadOptions) (layers []node, errs []error) {
-	read := func(path string, must bool) {
-		src, err := readSource(path, must)
+	add := func(src *source, err error) {
 		if err != nil {
 			errs = append(errs, err)
 		}
-		if src == nil {
+		if src == nil || err != nil {
 			return
 		}
 		root, bad := parse(src)
@@ -74,29 +93,48 @@ func files(o LoadOptions) (layers []node, errs []error) {
 			layers = append(layers, root)
 		}
 	}
-	if o.Dirs.Config != "" {
-		read(filepath.Join(o.Dirs.Config, "config.json"), false)
+	if path := o.global(); path != "" {
+		add(readSource(path, false))
 	}
-	if o.File != "" {
-		path := o.File
+	switch path := o.File; {
+	case path != "":
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(o.Dir, path)
 		}
-		read(filepath.Clean(path), true)
+		add(readSource(filepath.Clean(path), true))
+	case o.Project != nil:
+		add(o.Project.source())
 	}
 	return layers, errs
+}
+
+// defaults is the lowest layer.
+func defaults() node {
+	layer := node{kind: isObject}
+	for _, r := range keys() {
+		if r.fallback == "" {
+			continue
+		}
+		p := parser{src: &source{label: byDefault, data: []byte(r.fallback)}}
+		if v, err := p.value(); err == nil {
+			layer = merge(layer, nest(v, strings.Split(r.key, ".")...))
+		}
+	}
+	return layer
 }
 
 // environment is the layer of environment variables. An empty one counts as
 // unset, as users of env files expect.
 func environment(getenv func(string) string) node {
 	layer := node{kind: isObject}
-	for _, v := range []struct{ name, section, key string }{
-		{"OPENAI_BASE_URL", "provider", "baseURL"},
-		{"ALISIO_MODEL", "provider", "model"},
+	for _, v := range []struct{ name, key string }{
+		{"OPENAI_BASE_URL", "baseURL"},
+		{"ALISIO_MODEL", "model"},
+		{"ALISIO_API_MODE", "apiMode"},
 	} {
 		if s := getenv(v.name); s != "" {
-			layer = merge(layer, given("environment "+v.name, v.section, v.key, node{kind: isString, text: s}))
+			src := &source{label: "environment " + v.name}
+			layer = merge(layer, nest(node{kind: isString, src: src, text: s}, "provider", v.key))
 		}
 	}
 	return layer
@@ -105,17 +143,21 @@ func environment(getenv func(string) string) node {
 // flags is the layer of flags.
 func flags(o Overrides, dir string) node {
 	layer := node{kind: isObject}
+	given := func(flag string, v node, section, key string) {
+		v.src = &source{label: "flag " + flag}
+		layer = merge(layer, nest(v, section, key))
+	}
 	text := func(flag, section, key string, s *string) {
 		if s != nil {
-			layer = merge(layer, given("flag "+flag, section, key, node{kind: isString, text: *s}))
+			given(flag, node{kind: isString, text: *s}, section, key)
 		}
 	}
 	text("--base-url", "provider", "baseURL", o.BaseURL)
+	text("--api-mode", "provider", "apiMode", o.APIMode)
 	text("--model", "provider", "model", o.Model)
 	text("--mode", "permissions", "mode", o.Mode)
 	if o.MaxTurns != nil {
-		layer = merge(layer, given("flag --max-turns", "limits", "maxTurns",
-			node{kind: isNumber, text: strconv.Itoa(*o.MaxTurns)}))
+		given("--max-turns", node{kind: isNumber, text: strconv.Itoa(*o.MaxTurns)}, "limits", "maxTurns")
 	}
 	if len(o.AddDirs) > 0 {
 		src := &source{label: "flag --add-dir", dir: dir}
@@ -123,14 +165,7 @@ func flags(o Overrides, dir string) node {
 		for _, d := range o.AddDirs {
 			all.items = append(all.items, node{kind: isString, src: src, text: d})
 		}
-		layer.fields = append(layer.fields, field{name: "additionalDirectories", value: all})
+		layer = merge(layer, nest(all, "additionalDirectories"))
 	}
 	return layer
-}
-
-// given is an object that holds one value which came from no file.
-func given(label, section, key string, v node) node {
-	v.src = &source{label: label}
-	inner := node{kind: isObject, src: v.src, fields: []field{{name: key, value: v}}}
-	return node{kind: isObject, src: v.src, fields: []field{{name: section, value: inner}}}
 }

@@ -43,15 +43,30 @@ func TestNoFileGivesTheDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got.root = node{}
-	if want := Default(); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
+	want := Config{
+		Provider: Provider{BaseURL: "https://api.openai.com/v1", APIKeyEnv: "OPENAI_API_KEY", APIMode: "chat", Auth: "bearer",
+			TokenParameter: "max_tokens", StreamUsage: true},
+		Limits:      Limits{MaxTurns: 100},
+		Context:     Context{MaxBytes: 32768},
+		Permissions: Permissions{Mode: perm.ModeAsk},
 	}
-	if got := got.Origin("provider.baseURL"); got != "default" {
-		t.Errorf("origin: got %q, want default", got)
+	if origin := got.Origin("provider.baseURL"); origin != "default" {
+		t.Errorf("origin: got %q, want default", origin)
 	}
-	if got.Given("provider.baseURL") {
+	if got.Given("provider.baseURL") || got.Given("provider") || got.Given("models") {
 		t.Error("what nobody wrote counts as given")
+	}
+	unread := Default()
+	got.root, unread.root = node{}, node{}
+	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(unread, want) {
+		t.Errorf("got %+v and %+v, want %+v", got, unread, want)
+	}
+}
+
+func TestDefaultsPassTheirOwnChecks(t *testing.T) {
+	var c Config
+	if errs := check(defaults(), &c, nil); errs != nil {
+		t.Error(errs)
 	}
 }
 
@@ -59,8 +74,12 @@ func TestEveryKeyIsRead(t *testing.T) {
 	c, file, err := load(t, `{
 		"schemaVersion": 1,
 		"provider": {"baseURL": "http://localhost:8080/v1/", "apiKeyEnv": "MY_KEY", "model": "m/x", "auth": "none",
-			"tokenParameter": "max_completion_tokens", "streamUsage": false, "contextWindow": 8192},
-		"models": {"gpt-4.1": {"contextWindow": 1000, "maxOutputTokens": 200, "effort": ["low", "high"]}, "b": {"contextWindow": 5}},
+			"tokenParameter": "max_completion_tokens", "streamUsage": false, "contextWindow": 8192,
+			"apiMode": "responses", "caFile": "certs/../ca.pem", "clientCert": "/abs.pem",
+			"extraBody": {"top_k": 4, /* c */ "deep": {"model": [1,],},}, "extraHeaders": {"x-team_id": "TEAM", "Api-Key": "AZURE"}},
+		"models": {"gpt-4.1": {"contextWindow": 1000, "maxOutputTokens": 200, "effort": ["low", "high"],
+				"price": {"cachedInput": 0, "output": 8, "input": 2.5}},
+			"b": {"contextWindow": 5, "price": {"input": 1e-1, "output": 0}}},
 		"limits": {"maxTurns": 10000, "maxOutputTokens": 4096},
 		"context": {"claudeMdFallback": true, "maxBytes": 1024},
 		"builtinPlugins": {"memory": {"enabled": false, "deep": {"a": [1, "x"]}}, "other": {}},
@@ -71,11 +90,15 @@ func TestEveryKeyIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Config{
-		Provider: Provider{BaseURL: "http://localhost:8080/v1", APIKeyEnv: "MY_KEY", Model: "m/x", Auth: "none",
-			TokenParameter: "max_completion_tokens", ContextWindow: 8192},
+		Provider: Provider{BaseURL: "http://localhost:8080/v1", APIKeyEnv: "MY_KEY", Model: "m/x",
+			APIMode: "responses", Auth: "none", TokenParameter: "max_completion_tokens", ContextWindow: 8192,
+			CAFile: filepath.Join(filepath.Dir(file), "ca.pem"), ClientCert: abs("/abs.pem", filepath.Dir(file)),
+			ExtraBody:    []byte(`{"top_k":4,"deep":{"model":[1]}}`),
+			ExtraHeaders: map[string]string{"X-Team_id": "TEAM", "Api-Key": "AZURE"}},
 		Models: map[string]Model{
-			"gpt-4.1": {ContextWindow: 1000, MaxOutputTokens: 200, Effort: []string{"low", "high"}},
-			"b":       {ContextWindow: 5},
+			"gpt-4.1": {ContextWindow: 1000, MaxOutputTokens: 200, Effort: []string{"low", "high"},
+				Price: &Price{Input: 2.5, Output: 8}},
+			"b": {ContextWindow: 5, Price: &Price{Input: 0.1, CachedInput: 0.1}},
 		},
 		Limits:                Limits{MaxTurns: 10000, MaxOutputTokens: 4096},
 		Context:               Context{ClaudeMdFallback: true, MaxBytes: 1024},
@@ -89,8 +112,9 @@ func TestEveryKeyIsRead(t *testing.T) {
 	origins := map[string]string{
 		"provider.baseURL":            file + ":3",
 		"provider.streamUsage":        file + ":4",
-		"models.gpt-4.1.effort":       file + ":5",
-		"builtinPlugins.memory.deep":  file + ":8",
+		"models.gpt-4.1.effort":       file + ":7",
+		"models.gpt-4.1.price.input":  file + ":8",
+		"builtinPlugins.memory.deep":  file + ":12",
 		"builtinPlugins.memory.deep.": "default",
 		"models.gpt-4.1.none":         "default",
 	}
@@ -125,22 +149,24 @@ func TestC170OrderOfLayers(t *testing.T) {
 	file := filepath.Join(other, "ci.json")
 	write(t, file, "{\n\"provider\": {\n\"baseURL\": \"http://file/v1\"}, \"additionalDirectories\": [\"f\"]}")
 	env := func(name string) string {
-		return map[string]string{"OPENAI_BASE_URL": "http://env/v1", "ALISIO_MODEL": "e"}[name]
+		return map[string]string{"OPENAI_BASE_URL": "http://env/v1", "ALISIO_MODEL": "e", "ALISIO_API_MODE": "responses"}[name]
 	}
-	flagURL, flagModel, mode, turns := "http://flag/v1", "f", "full", 3
+	flagURL, flagModel, flagAPI, mode, turns := "http://flag/v1", "f", "chat", "full", 3
 	global := filepath.Join(d.Config, "config.json")
 	tests := []struct {
 		name        string
 		o           LoadOptions
 		url, origin string
-		model       string
+		model, api  string
 	}{
-		{"global file", LoadOptions{}, "http://global/v1", global + ":1", "g"},
-		{"--config", LoadOptions{File: file}, "http://file/v1", file + ":3", "g"},
-		{"relative --config", LoadOptions{File: "ci.json"}, "http://file/v1", file + ":3", "g"},
-		{"environment", LoadOptions{File: file, Getenv: env}, "http://env/v1", "environment OPENAI_BASE_URL", "e"},
-		{"flag", LoadOptions{File: file, Getenv: env, Overrides: Overrides{BaseURL: &flagURL, Model: &flagModel}},
-			"http://flag/v1", "flag --base-url", "f"},
+		{"global file", LoadOptions{}, "http://global/v1", global + ":1", "g", "chat"},
+		{"project", LoadOptions{Project: &Project{File: filepath.Join(other, "p.json"), Data: []byte(`{"provider": {"model": "p"}}`)}},
+			"http://global/v1", global + ":1", "p", "chat"},
+		{"--config", LoadOptions{File: file}, "http://file/v1", file + ":3", "g", "chat"},
+		{"relative --config", LoadOptions{File: "ci.json"}, "http://file/v1", file + ":3", "g", "chat"},
+		{"environment", LoadOptions{File: file, Getenv: env}, "http://env/v1", "environment OPENAI_BASE_URL", "e", "responses"},
+		{"flag", LoadOptions{File: file, Getenv: env, Overrides: Overrides{BaseURL: &flagURL, Model: &flagModel, APIMode: &flagAPI}},
+			"http://flag/v1", "flag --base-url", "f", "chat"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -152,13 +178,14 @@ func TestC170OrderOfLayers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.Provider.BaseURL != tt.url || c.Provider.Model != tt.model {
-				t.Errorf("got %q and %q, want %q and %q", c.Provider.BaseURL, c.Provider.Model, tt.url, tt.model)
+			if c.Provider.BaseURL != tt.url || c.Provider.Model != tt.model || c.Provider.APIMode != tt.api {
+				t.Errorf("got %q, %q and %q, want %q, %q and %q",
+					c.Provider.BaseURL, c.Provider.Model, c.Provider.APIMode, tt.url, tt.model, tt.api)
 			}
 			if got := c.Origin("provider.baseURL"); got != tt.origin {
 				t.Errorf("origin: got %q, want %q", got, tt.origin)
 			}
-			if !c.Given("provider.baseURL") {
+			if !c.Given("provider.baseURL") || !c.Given("provider") || c.Given("provider.auth") {
 				t.Error("what a layer says counts as not given")
 			}
 			if c.Limits.MaxTurns != 7 {

@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -84,8 +86,8 @@ func (n node) describe() string {
 	return clip(n.text)
 }
 
-// json renders the value without comments and trailing commas. It stands only
-// for values of files, whose scalars are JSON already.
+// json renders the value without comments and trailing commas. What stands in a
+// file is JSON already.
 func (n node) json(b []byte) []byte {
 	switch n.kind {
 	case isArray:
@@ -108,13 +110,35 @@ func (n node) json(b []byte) []byte {
 		}
 		return append(b, '}')
 	}
-	return append(b, n.src.data[n.start:n.end]...)
+	switch {
+	case n.end > 0:
+		return append(b, n.src.data[n.start:n.end]...)
+	case n.kind == isString:
+		return appendString(b, n.text)
+	}
+	return append(b, n.text...)
+}
+
+// resolved is the path in a string, which is relative to where it stands.
+func (n node) resolved() string {
+	if filepath.IsAbs(n.text) {
+		return filepath.Clean(n.text)
+	}
+	return filepath.Join(n.src.dir, n.text)
+}
+
+// nest puts v into objects, one in the other.
+func nest(v node, path ...string) node {
+	for _, name := range slices.Backward(path) {
+		v = node{kind: isObject, src: v.src, fields: []field{{name: name, value: v}}}
+	}
+	return v
 }
 
 // merge lays b over a: objects merge key by key, everything else is replaced.
 func merge(a, b node) node {
 	switch {
-	case b.adds && a.kind == isArray:
+	case b.adds && a.kind == isArray && len(a.items) > 0:
 		a.items = append(a.items[:len(a.items):len(a.items)], b.items...)
 		return a
 	case a.kind != isObject || b.kind != isObject:

@@ -14,8 +14,11 @@ import (
 // maxFile is the largest configuration file that is read, in bytes.
 const maxFile = 1 << 20
 
-// source is where a value came from: a file, or one environment variable or
-// flag, which has a label instead of bytes.
+// byDefault is the label of what nobody set.
+const byDefault = "default"
+
+// source is where a value came from: a file, or one environment variable, flag
+// or default, which has a label instead of a name.
 type source struct {
 	// file is an absolute path, empty for the environment and for flags.
 	file  string
@@ -23,6 +26,8 @@ type source struct {
 	// dir is what relative paths resolve against.
 	dir  string
 	data []byte
+	// project: less trusted than every other layer.
+	project bool
 }
 
 // position returns line and column of a byte offset, both from 1; the column
@@ -93,7 +98,7 @@ func readRegular(path string) ([]byte, error) {
 		return nil, bare(err)
 	}
 	if len(data) > maxFile {
-		return nil, errors.New("larger than 1 MiB")
+		return nil, errTooLarge
 	}
 	return data, nil
 }

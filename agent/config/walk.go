@@ -17,6 +17,8 @@ type walker struct {
 	rows []row
 	// known are the ids of built-in plugins; nil lets every id pass.
 	known []string
+	// project holds what a project is measured by; nil: no project is read.
+	project *ceiling
 	// path is the dotted key in hand, as the file spells it.
 	path string
 	errs *[]error
@@ -24,12 +26,15 @@ type walker struct {
 
 // check reads one layer into c and returns what is wrong with it.
 func check(root node, c *Config, known []string) []error {
+	return (&walker{c: c, known: known}).check(root)
+}
+
+func (w *walker) check(root node) []error {
 	var errs []error
-	w := &walker{c: c, rows: keys(), known: known, errs: &errs}
-	if newer(w, root) {
-		return errs
+	w.rows, w.errs = keys(), &errs
+	if !newer(w, root) {
+		w.object("", "", root)
 	}
-	w.object("", "", root)
 	return errs
 }
 
@@ -71,7 +76,9 @@ func (w *walker) object(pattern, name string, n node) {
 func (w *walker) value(pattern, name string, v node) {
 	for _, r := range w.rows {
 		if r.key == pattern {
-			r.set(w, name, v)
+			if w.project == nil || w.project.allows(w, pattern, v) {
+				r.set(w, name, v)
+			}
 			return
 		}
 	}

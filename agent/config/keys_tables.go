@@ -1,0 +1,98 @@
+package config
+
+import "alisio/agent/perm"
+
+// row is one key of the configuration. A "*" in it stands for one name that
+// the file chooses.
+type row struct {
+	key string
+	// fallback is the default, as JSON; empty: unset.
+	fallback string
+	rule
+}
+
+// keys is the whole table of known keys (spec config-cli.md, "Keys"). A key
+// that is not here is an error.
+func keys() []row {
+	return []row{
+		{"schemaVersion", "1", integer(1, schemaVersion, func(*Config, string, int) {})},
+
+		{"provider.baseURL", `"https://api.openai.com/v1"`, rule{allowed: baseURLAllowed, set: baseURL}},
+		{"provider.apiKeyEnv", `"OPENAI_API_KEY"`, variable(func(c *Config, _, s string) { c.Provider.APIKeyEnv = s })},
+		{"provider.model", `""`, line(func(c *Config, s string) { c.Provider.Model = s })},
+		{"provider.apiMode", `"chat"`, oneOf([]string{"chat", "responses"},
+			func(c *Config, s string) { c.Provider.APIMode = s })},
+		{"provider.auth", `"bearer"`, oneOf([]string{"bearer", "none"},
+			func(c *Config, s string) { c.Provider.Auth = s })},
+		{"provider.tokenParameter", `"max_tokens"`, oneOf([]string{"max_tokens", "max_completion_tokens", "omit"},
+			func(c *Config, s string) { c.Provider.TokenParameter = s })},
+		{"provider.streamUsage", "true", boolean(func(c *Config, b bool) { c.Provider.StreamUsage = b })},
+		{"provider.contextWindow", "", integer(1, maxWindow,
+			func(c *Config, _ string, n int) { c.Provider.ContextWindow = n })},
+		{"provider.caFile", "", file(func(c *Config, s string) { c.Provider.CAFile = s })},
+		{"provider.clientCert", "", file(func(c *Config, s string) { c.Provider.ClientCert = s })},
+		{"provider.extraBody", "", rule{allowed: bodyAllowed, set: extraBody}},
+		{"provider.extraHeaders", "", rule{allowed: headersAllowed, set: extraHeaders}},
+
+		{"models.*.contextWindow", "", integer(1, maxWindow,
+			func(c *Config, id string, n int) { c.model(id, func(m *Model) { m.ContextWindow = n }) })},
+		{"models.*.maxOutputTokens", "", integer(1, maxWindow,
+			func(c *Config, id string, n int) { c.model(id, func(m *Model) { m.MaxOutputTokens = n }) })},
+		{"models.*.price.input", "", money(func(p *Price, f float64) { p.Input = f })},
+		{"models.*.price.output", "", money(func(p *Price, f float64) { p.Output = f })},
+		{"models.*.price.cachedInput", "", money(func(p *Price, f float64) { p.CachedInput = f })},
+		{"models.*.effort", "", list(16, "reasoning efforts, lowest first", func(w *walker, id string, all []node) {
+			levels := w.effort(all)
+			w.c.model(id, func(m *Model) { m.Effort = levels })
+		})},
+
+		{"limits.maxTurns", "100", integer(1, 10000,
+			func(c *Config, _ string, n int) { c.Limits.MaxTurns = n })},
+		{"limits.maxOutputTokens", "", integer(1, maxWindow,
+			func(c *Config, _ string, n int) { c.Limits.MaxOutputTokens = n })},
+
+		{"context.claudeMdFallback", "false", boolean(func(c *Config, b bool) { c.Context.ClaudeMdFallback = b })},
+		{"context.maxBytes", "32768", integer(1024, 1<<20,
+			func(c *Config, _ string, n int) { c.Context.MaxBytes = n })},
+
+		{"builtinPlugins.*", "", rule{allowed: "an object: enabled, and what the plugin takes", set: plugin}},
+
+		{"additionalDirectories", "[]", directories()},
+
+		{"permissions.mode", `"ask"`, oneOf(modes(),
+			func(c *Config, s string) { c.Permissions.Mode = perm.Mode(s) })},
+	}
+}
+
+// modes are the permission modes, strictest first.
+func modes() []string {
+	return []string{string(perm.ModeAsk), string(perm.ModeAuto), string(perm.ModeFull)}
+}
+
+// projectKeys are what the configuration of a trusted project may set: a closed
+// list (spec config-cli.md, "Files and layers"). looser compares a value with
+// the one in force without the project; nil: any value is as good.
+func projectKeys() []projectRow {
+	return []projectRow{
+		{"schemaVersion", nil},
+		{"provider.model", nil},
+		{"context.claudeMdFallback", nil},
+		{"context.maxBytes", nil},
+		{"limits.maxTurns", larger},
+		{"limits.maxOutputTokens", larger},
+		{"permissions.mode", laxer},
+	}
+}
+
+// bodyKeys are the members of a request that the client sets itself.
+func bodyKeys() []string {
+	return []string{"model", "messages", "input", "instructions", "stream", "stream_options", "store", "include",
+		"tools", "tool_choice"}
+}
+
+// ownHeaders are headers that the client, the connection or the key decide
+// about, in lower case. One that ends in "-" stands for all that start so.
+func ownHeaders() []string {
+	return []string{"authorization", "proxy-", "cookie", "cookie2", "set-cookie", "host", "content-", "connection", "keep-alive",
+		"te", "trailer", "transfer-encoding", "upgrade", "expect", "accept", "accept-", "user-agent", "http2-settings"}
+}

@@ -1,0 +1,78 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// Value is one effective value.
+type Value struct {
+	// Key is dotted.
+	Key string
+	// JSON is compact. Paths in it are absolute.
+	JSON string
+	// Origin is as for Config.Origin.
+	Origin string
+}
+
+// Values lists every effective value, defaults included, sorted by key: lists
+// whole, objects member by member. No key of ours holds a secret, but nobody
+// knows what people write into provider.extraBody and a plugin's options.
+func (c Config) Values() []Value {
+	paths := make(map[string]bool)
+	for _, r := range keys() {
+		paths[r.key] = r.path
+	}
+	var all []Value
+	c.root.leaves("", func(key string, v node) {
+		if paths[key] {
+			v = v.absolute()
+		}
+		all = append(all, Value{Key: key, JSON: string(v.json(nil)), Origin: v.src.origin(v.start)})
+	})
+	slices.SortFunc(all, func(a, b Value) int { return strings.Compare(a.Key, b.Key) })
+	return all
+}
+
+// leaves calls visit for every value that is no object with members.
+func (n node) leaves(key string, visit func(key string, v node)) {
+	for _, f := range n.fields {
+		if sub := join(key, f.name); f.value.kind == isObject && len(f.value.fields) > 0 {
+			f.value.leaves(sub, visit)
+		} else {
+			visit(sub, f.value)
+		}
+	}
+}
+
+// absolute resolves the path, or the paths, of a value.
+func (n node) absolute() node {
+	if n.kind == isString {
+		n.text, n.end = n.resolved(), 0
+	}
+	items := make([]node, len(n.items))
+	for i, v := range n.items {
+		items[i] = v.absolute()
+	}
+	n.items = items
+	return n
+}
+
+// Key is one key that this program knows.
+type Key struct {
+	// Name is dotted, with <id> for a name that the file chooses.
+	Name string
+	// Default is JSON, empty when the key is unset by default.
+	Default string
+	// Allowed says what the key takes, for people.
+	Allowed string
+}
+
+// Keys lists the known keys in the order of the manual.
+func Keys() []Key {
+	var all []Key
+	for _, r := range keys() {
+		all = append(all, Key{Name: strings.ReplaceAll(r.key, "*", "<id>"), Default: r.fallback, Allowed: r.allowed})
+	}
+	return all
+}

@@ -1,0 +1,96 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestValues(t *testing.T) {
+	d := home(t, `{"models": {"gpt-4.1": {"effort": ["low", /* c */ "high",]}}, "additionalDirectories": ["lib", "/abs"],
+		"provider": {"caFile": "ca.pem", "extraHeaders": {"X-A": "VAR"}, "extraBody": {"b": {"\u0063": 1.50}, "empty": {}}}}`)
+	file, url, turns := filepath.Join(d.Config, "config.json"), "http://host/%22", 7
+	c, err := Load(LoadOptions{Dirs: d, Dir: "/here", Overrides: Overrides{BaseURL: &url, MaxTurns: &turns, AddDirs: []string{"x"}},
+		Getenv: func(name string) string { return map[string]string{"ALISIO_MODEL": "a<\"b"}[name] }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := func(p string) string { q, _ := json.Marshal(abs(p, d.Config)); return string(q) }
+	here, _ := json.Marshal(filepath.Join("/here", "x"))
+	want := []Value{
+		{"additionalDirectories", "[" + path("lib") + "," + path("/abs") + "," + string(here) + "]", file + ":1"},
+		{"context.claudeMdFallback", "false", "default"},
+		{"context.maxBytes", "32768", "default"},
+		{"limits.maxTurns", "7", "flag --max-turns"},
+		{"models.gpt-4.1.effort", `["low","high"]`, file + ":1"},
+		{"permissions.mode", `"ask"`, "default"},
+		{"provider.apiKeyEnv", `"OPENAI_API_KEY"`, "default"},
+		{"provider.apiMode", `"chat"`, "default"},
+		{"provider.auth", `"bearer"`, "default"},
+		{"provider.baseURL", `"http://host/%22"`, "flag --base-url"},
+		{"provider.caFile", path("ca.pem"), file + ":2"},
+		{"provider.extraBody.b.c", "1.50", file + ":2"},
+		{"provider.extraBody.empty", "{}", file + ":2"},
+		{"provider.extraHeaders.X-A", `"VAR"`, file + ":2"},
+		{"provider.model", `"a\u003c\"b"`, "environment ALISIO_MODEL"},
+		{"provider.streamUsage", "true", "default"},
+		{"provider.tokenParameter", `"max_tokens"`, "default"},
+		{"schemaVersion", "1", "default"},
+	}
+	got := c.Values()
+	if !slices.Equal(got, want) {
+		t.Errorf("got:\n%s\nwant:\n%s", lines(got), lines(want))
+	}
+	for _, v := range got {
+		if !json.Valid([]byte(v.JSON)) || c.Origin(v.Key) != v.Origin {
+			t.Errorf("%s: got %s of %q, by Origin of %q", v.Key, v.JSON, v.Origin, c.Origin(v.Key))
+		}
+	}
+	if got := len(Default().Values()); got != 13 {
+		t.Errorf("got %d defaults, want 13", got)
+	}
+}
+
+func lines(all []Value) string {
+	var b strings.Builder
+	for _, v := range all {
+		fmt.Fprintf(&b, "%s = %s  (%s)\n", v.Key, v.JSON, v.Origin)
+	}
+	return b.String()
+}
+
+func TestFlagsThatAddNameThemselves(t *testing.T) {
+	c, err := Load(LoadOptions{Dir: "/here", Getenv: noEnv, Overrides: Overrides{AddDirs: []string{"x"}}})
+	if got := c.Origin("additionalDirectories"); err != nil || got != "flag --add-dir" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// The names and defaults of the manual's table of keys, as far as this version
+// knows them.
+func TestKeysAreThoseOfTheManual(t *testing.T) {
+	want := map[string]string{
+		"schemaVersion":    "1",
+		"provider.baseURL": `"https://api.openai.com/v1"`, "provider.apiKeyEnv": `"OPENAI_API_KEY"`, "provider.model": `""`,
+		"provider.apiMode": `"chat"`, "provider.auth": `"bearer"`, "provider.tokenParameter": `"max_tokens"`,
+		"provider.streamUsage": "true", "provider.contextWindow": "", "provider.caFile": "", "provider.clientCert": "",
+		"provider.extraBody": "", "provider.extraHeaders": "",
+		"models.<id>.contextWindow": "", "models.<id>.maxOutputTokens": "", "models.<id>.effort": "",
+		"models.<id>.price.input": "", "models.<id>.price.output": "", "models.<id>.price.cachedInput": "",
+		"limits.maxTurns": "100", "limits.maxOutputTokens": "",
+		"context.claudeMdFallback": "false", "context.maxBytes": "32768",
+		"builtinPlugins.<id>": "", "additionalDirectories": "[]", "permissions.mode": `"ask"`,
+	}
+	for _, k := range Keys() {
+		if fallback, ok := want[k.Name]; !ok || fallback != k.Default || k.Allowed == "" {
+			t.Errorf("got %+v, want default %q, known %v", k, fallback, ok)
+		}
+		delete(want, k.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("missing: %v", want)
+	}
+}
