@@ -141,7 +141,13 @@ var limits = repocheck.Limits{File: 600, Function: 100, StructFields: 25, Packag
 // was not allowed. It grows with the parts that join it and stays below
 // trustedLimit lines together.
 var trusted = []string{
-	"agent/gate", "agent/perm", "agent/proc", "agent/config", "agent/transport",
+	"agent/gate", "agent/perm", "agent/proc", "agent/transport",
+	// What reads, checks and replaces a configuration. Not what lists it for people,
+	// and not what writes the text of an edit: set.go compares what comes of that.
+	"agent/config/baseurl.go", "agent/config/config.go", "agent/config/file_unix.go", "agent/config/file_windows.go",
+	"agent/config/home.go", "agent/config/jsonc.go", "agent/config/keys.go", "agent/config/keys_tables.go",
+	"agent/config/load.go", "agent/config/nearest.go", "agent/config/node.go", "agent/config/project.go",
+	"agent/config/provider.go", "agent/config/set.go", "agent/config/source.go", "agent/config/walk.go", "agent/config/write.go",
 	// What decides about access to files; the rest of the package chooses, by
 	// patterns, among names that these have opened.
 	"agent/workspace/workspace.go", "agent/workspace/resolve.go", "agent/workspace/folder.go", "agent/workspace/folder_linux.go",

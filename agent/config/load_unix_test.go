@@ -3,6 +3,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,4 +42,66 @@ func TestLinks(t *testing.T) {
 	if err != nil || c.Provider.Model != "linked" {
 		t.Errorf("got %q, %v, want the model of the linked file", c.Provider.Model, err)
 	}
+}
+
+func TestModesOwnersAndLinksAreKept(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "sub", "real.json"), filepath.Join(dir, "config.json")
+	if err := os.Symlink(filepath.Join("sub", "real.json"), link); err != nil {
+		t.Fatal(err)
+	}
+	if err := Set(link, "limits.maxTurns", []byte("1")); err == nil {
+		t.Error("a link that leads nowhere: got no error")
+	}
+	if err := Set(file, "limits.maxTurns", []byte("1")); err != nil {
+		t.Fatal(err)
+	}
+	mode := func(path string) os.FileMode {
+		info, err := os.Lstat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode()
+	}
+	if got := mode(file); got != 0o600 {
+		t.Errorf("new file: got mode %v", got)
+	}
+	if got := mode(filepath.Dir(file)); got != 0o700|os.ModeDir {
+		t.Errorf("new directory: got mode %v", got)
+	}
+	owner := os.Geteuid()
+	if owner == 0 { // root alone can give a file away
+		owner = 1234
+	}
+	if err := errors.Join(os.Chmod(file, 0o644), os.Chown(file, owner, -1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Set(link, "limits.maxTurns", []byte("2")); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Mode() != 0o644 || int(info.Sys().(*syscall.Stat_t).Uid) != owner {
+		t.Errorf("got %v, %v, want mode 0644 of %d", info.Mode(), err, owner)
+	}
+	if got := mode(link); got&os.ModeSymlink == 0 || !strings.Contains(read(t, file), `"maxTurns": 2`) {
+		t.Errorf("the link became %v, the file\n%s", got, read(t, file))
+	}
+}
+
+// A lock that somebody holds on a removed file is none.
+func TestLockOfARemovedFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ".lock")
+	old, err := tryLock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := tryLock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	old()
 }

@@ -159,6 +159,17 @@ next:
 	return out
 }
 
+// leaves calls visit for every value that is no object with members.
+func (n node) leaves(key string, visit func(key string, v node)) {
+	for _, f := range n.fields {
+		if sub := join(key, f.name); f.value.kind == isObject && len(f.value.fields) > 0 {
+			f.value.leaves(sub, visit)
+		} else {
+			visit(sub, f.value)
+		}
+	}
+}
+
 // maxShown is how much of a found value an error repeats, in bytes.
 const maxShown = 60
 

@@ -108,8 +108,12 @@ var errNotRegular = errors.New("not a regular file")
 // bare takes the path off a file error: the caller names it, quoted.
 func bare(err error) error {
 	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	var le *os.LinkError
+	switch {
+	case errors.As(err, &pe):
 		return pe.Err
+	case errors.As(err, &le):
+		return le.Err
 	}
 	return err
 }

@@ -34,17 +34,6 @@ func (c Config) Values() []Value {
 	return all
 }
 
-// leaves calls visit for every value that is no object with members.
-func (n node) leaves(key string, visit func(key string, v node)) {
-	for _, f := range n.fields {
-		if sub := join(key, f.name); f.value.kind == isObject && len(f.value.fields) > 0 {
-			f.value.leaves(sub, visit)
-		} else {
-			visit(sub, f.value)
-		}
-	}
-}
-
 // absolute resolves the path, or the paths, of a value.
 func (n node) absolute() node {
 	if n.kind == isString {

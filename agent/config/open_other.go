@@ -1,6 +1,0 @@
-//go:build !unix
-
-package config
-
-// nonblock has no counterpart here: a path in the file system is no pipe.
-const nonblock = 0
