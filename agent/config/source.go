@@ -62,7 +62,7 @@ func (s *source) errorf(offset int, format string, args ...any) error {
 // since its owner meant something to be there.
 func readSource(path string, must bool) (*source, error) {
 	s := &source{file: path, dir: filepath.Dir(path)}
-	data, err := readRegular(path)
+	data, err := ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && !must {
 		if _, lerr := os.Lstat(path); errors.Is(lerr, fs.ErrNotExist) {
 			return nil, nil
@@ -75,9 +75,10 @@ func readSource(path string, must bool) (*source, error) {
 	return s, nil
 }
 
-// readRegular reads a bounded regular file. The kind is looked at before and
-// after opening: a pipe must neither block the open nor be swapped in.
-func readRegular(path string) ([]byte, error) {
+// ReadFile reads a regular file of at most 1 MiB; its errors leave the name to
+// the caller. The kind is looked at before and after opening: a pipe must neither
+// block the open nor be swapped in.
+func ReadFile(path string) ([]byte, error) {
 	before, err := os.Stat(path)
 	if err != nil {
 		return nil, bare(err)

@@ -66,7 +66,7 @@ func update(path string, mode fs.FileMode, edit func(old []byte) ([]byte, error)
 	}
 	defer unlock()
 	read := func() ([]byte, error) {
-		data, err := readRegular(target)
+		data, err := ReadFile(target)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
