@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
 
 // Set gives one dotted key of a configuration file a value, which is JSON, and
@@ -48,6 +49,9 @@ func rewrite(file, key string, value []byte) error {
 // edited returns a file's new content, nil for no change. A nil value takes the
 // key out.
 func edited(src *source, key string, value []byte) ([]byte, error) {
+	if !utf8.ValidString(key) {
+		return nil, errors.New("found a key that is no UTF-8")
+	}
 	root, errs := parse(src)
 	if len(errs) > 0 {
 		return nil, together(errs)

@@ -313,3 +313,27 @@ func checkUnset(before, after, key string, fail func(string, ...any)) {
 		}
 	}
 }
+
+// FuzzEdit: whatever a file holds, an edit is refused or changes its key alone.
+func FuzzEdit(f *testing.F) {
+	for _, s := range []string{"{}", "{//\n}", `{"limits": {"maxTurns": 1,} /**/ }`, "\xef\xbb\xbf{\r\n\"provider\"\r\n:{},}", `{"models":{"a.b":{}}}`} {
+		f.Add(s, "limits.maxTurns", "2")
+		f.Add(s, "models.a.b.price.input", "1")
+		f.Add(s, "provider", `{"model":""}`)
+	}
+	f.Fuzz(func(t *testing.T, text, key, value string) {
+		src := source{file: "/c.json", data: []byte(text)}
+		if !json.Valid([]byte(value)) {
+			return
+		}
+		for _, v := range [][]byte{bytes.TrimSpace([]byte(value)), nil} {
+			data, err := edited(&src, key, v)
+			if err != nil && strings.Contains(err.Error(), "edit it by hand") {
+				t.Errorf("%q: %v", text, err)
+			}
+			if err == nil && data != nil {
+				src.data = data
+			}
+		}
+	})
+}

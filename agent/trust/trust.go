@@ -21,19 +21,6 @@ import (
 // ConfigFile is the name of a project's configuration.
 const ConfigFile = ".alisio/config.json"
 
-// covered are the files and directories below a workspace root that need trust
-// (spec config-cli.md, "Trust"; context.md, memory-subagents.md, plugins.md). All
-// that is in a directory counts, a plugin's files as well as a skill's.
-func covered() []string {
-	return []string{
-		".alisio",
-		".agents/agents", ".agents/skills",
-		".claude/agents", ".claude/skills",
-		".mcp.json",
-		".opencode/agent", ".opencode/agents",
-	}
-}
-
 // Project is what one workspace held at one moment.
 type Project struct {
 	// Root is absolute, without links.
