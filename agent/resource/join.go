@@ -22,16 +22,20 @@ func (l *loader) context() Context {
 		block := f.block(room)
 		switch {
 		case block == "" && f.blank():
+			f.fate = "is blank"
 		case block == "":
-			l.notice("%s was left out: context.maxBytes is %d, closer files fill it", f.source.Name, l.limit)
+			f.fate = fmt.Sprintf("was left out: context.maxBytes is %d, closer files fill it", l.limit)
 			room = 0
 		case f.source.Used < len(f.body()) || f.more:
-			l.notice("%s was cut after %d bytes: context.maxBytes is %d", f.source.Name, f.source.Used, l.limit)
+			f.fate = fmt.Sprintf("was cut after %d bytes: context.maxBytes is %d", f.source.Used, l.limit)
 			blocks = append(blocks, block)
 			room = 0
 		default:
 			blocks = append(blocks, block)
 			room -= len(block)
+		}
+		if f.fate != "" && !f.blank() {
+			l.notice("%s %s", f.source.Name, f.fate)
 		}
 	}
 	slices.Reverse(blocks)

@@ -111,3 +111,34 @@ func TestNamesThatDrawAreQuoted(t *testing.T) {
 		t.Errorf("got %q, want %q", c.Text, want)
 	}
 }
+
+func TestExplainWhatIsPassedOver(t *testing.T) {
+	_, root := tree(t, map[string]string{"secret": "SECRET", "ws/AGENT.md": "rules", "ws/sub/deep/x": ""})
+	link(t, "../secret", filepath.Join(root, "AGENTS.override.md"))
+	if err := syscall.Mkfifo(filepath.Join(root, "AGENTS.md"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link(t, "../AGENT.md", filepath.Join(root, "sub", "AGENTS.md"))
+	// It is not opened, so it may be anything.
+	link(t, "../../secret", filepath.Join(root, "sub", "AGENT.md"))
+	want := []string{
+		"AGENTS.override.md [] 0/0: is a link that leads nowhere or out of the workspace: not read",
+		"AGENTS.md [] 0/0: was not read: not a regular file",
+		"AGENT.md [directory] 5/5",
+		"sub/AGENTS.md [] 0/5: is the same file as AGENT.md: not read twice",
+		"sub/AGENT.md [] 0/0: is not read: AGENTS.md comes first",
+	}
+	got := explain(t, Options{Root: root, Dir: filepath.Join(root, "sub", "deep")}, filepath.Join(root, "sub", "deep", "x"))
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A link that leads out of the workspace is no directory of it.
+func TestExplainFollowsNoLinkOut(t *testing.T) {
+	_, root := tree(t, map[string]string{"out/AGENTS.md": "SECRET", "ws/AGENTS.md": "root"})
+	link(t, "../out", filepath.Join(root, "sub"))
+	if got, want := explain(t, Options{Root: root, Dir: root}, filepath.Join(root, "sub")), "AGENTS.md [directory] 4/4"; len(got) != 1 || got[0] != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -38,26 +38,27 @@ func (f folder) OpenFile(name string, flag int, perm os.FileMode) (*os.File, err
 
 // read reads one file. A file that is not there is not found; one that is
 // there and can not be taken is not found either, with a notice.
-func (l *loader) read(from opener, name, shown string) (f file, found bool) {
-	info, data, err := regular(from, name, l.limit+1)
-	switch link, lerr := from.Lstat(name); {
+func (l *loader) read(at spot) (f file, found bool) {
+	info, data, err := regular(at.from, at.name, l.limit+1)
+	switch link, lerr := at.from.Lstat(at.name); {
 	case err == nil:
 	case errors.Is(lerr, fs.ErrNotExist):
 		return file{}, false
 	case lerr == nil && link.Mode()&fs.ModeSymlink != 0 && !errors.Is(err, errNotRegular):
-		l.notice("%s is a link that leads nowhere or out of the workspace: not read", shown)
+		l.pass(at.source, "is a link that leads nowhere or out of the workspace: not read")
 		return file{}, false
 	default:
-		l.notice("%s was not read: %v", shown, bare(err))
+		l.pass(at.source, "was not read: "+bare(err).Error())
 		return file{}, false
 	}
-	f = file{source: Source{Name: shown, Size: info.Size()}, info: info}
+	f = file{source: at.source, info: info}
+	f.source.Size = info.Size()
 	if len(data) > l.limit {
 		data, f.more = whole(data[:l.limit]), true
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(data) {
-		l.notice("%s is not valid UTF-8: wrong bytes were replaced", shown)
+		l.notice("%s is not valid UTF-8: wrong bytes were replaced", at.source.Name)
 	}
 	f.text = clean(string(data))
 	return f, true

@@ -65,6 +65,8 @@ type file struct {
 	text   string
 	// more: the file goes on where text ends.
 	more bool
+	// fate is what became of the text where it is not whole in the context.
+	fate string
 	info os.FileInfo
 }
 
@@ -84,24 +86,28 @@ func Load(o Options) (Context, error) {
 		return Context{}, fmt.Errorf("read instruction files: %w", err)
 	}
 	defer root.Close()
-
 	l := &loader{limit: o.MaxBytes}
+	l.load(root, o, filepath.ToSlash(rel))
+	return l.context(), nil
+}
+
+// load reads the global file and those of the directories down to rel.
+func (l *loader) load(root *os.Root, o Options, rel string) {
 	if o.ConfigHome != "" {
+		l.start = true
 		l.global(o.ConfigHome)
 	}
-	names := []string{"AGENTS.override.md", "AGENTS.md", "AGENT.md"}
-	if o.ClaudeMdFallback {
-		names = append(names, "CLAUDE.md")
-	}
-	dirs := chain(filepath.ToSlash(rel))
+	dirs := chain(rel)
 	if skip := len(dirs) - maxDirs; skip > 0 {
-		l.notice("%d directories between the workspace root and the working directory were not looked at", skip)
+		l.start = false
+		between := fmt.Sprintf("%d directories between the workspace root and the working directory", skip)
+		l.pass(Source{Name: between}, "were not looked at")
 		dirs = slices.Delete(dirs, 1, 1+skip)
 	}
 	for _, dir := range dirs {
-		l.directory(root, o.Root, dir, names)
+		l.start = contains(filepath.Join(o.Root, filepath.FromSlash(dir)), o.Dir)
+		l.directory(root, o, dir)
 	}
-	return l.context(), nil
 }
 
 // chain lists the directories from "." down to rel.
@@ -123,6 +129,11 @@ type loader struct {
 	limit   int
 	files   []file
 	notices []string
+	// explain: keep in seen what became of each candidate, those included that
+	// a run does not look at.
+	explain bool
+	seen    []candidate
+	start   bool // Explained.AtStart of what is looked at now
 }
 
 func (l *loader) notice(format string, args ...any) {
@@ -132,34 +143,56 @@ func (l *loader) notice(format string, args ...any) {
 // global takes the first global file. Its owner may keep it anywhere, so links
 // are followed.
 func (l *loader) global(home string) {
-	for _, name := range []string{"AGENTS.override.md", "AGENTS.md"} {
-		f, found := l.read(folder(home), name, "global "+name)
+	at := func(name string) spot {
+		return spot{folder(home), name, Source{Path: filepath.Join(home, name), Name: "global " + name, Why: "global instructions"}}
+	}
+	names := []string{"AGENTS.override.md", "AGENTS.md"}
+	for i, name := range names {
+		if f, found := l.read(at(name)); found {
+			l.add(f, Global)
+			for _, other := range names[i+1:] {
+				l.shadowed(at(other), name)
+			}
+			return
+		}
+	}
+}
+
+const claude = "CLAUDE.md"
+
+// directory takes the first instruction file of a directory of the workspace.
+func (l *loader) directory(root *os.Root, o Options, dir string) {
+	at := func(name string) spot {
+		rel := path.Join(dir, name)
+		inside := filepath.FromSlash(rel)
+		return spot{root, inside, Source{Path: filepath.Join(o.Root, inside), Name: printable(rel), Why: "instructions of " + where(dir)}}
+	}
+	names := []string{"AGENTS.override.md", "AGENTS.md", "AGENT.md", claude}
+	if !o.ClaudeMdFallback {
+		names = names[:len(names)-1]
+		defer l.unwanted(at(claude))
+	}
+	for i, name := range names {
+		f, found := l.read(at(name))
 		if !found {
 			continue
 		}
-		f.source.Path = filepath.Join(home, name)
-		f.source.Why = "global instructions"
-		l.add(f)
+		if i > 1 {
+			f.source.Why += ", which has no AGENTS.md"
+		}
+		l.add(f, kindOf(name))
+		for _, other := range names[i+1:] {
+			l.shadowed(at(other), name)
+		}
 		return
 	}
 }
 
-// directory takes the first instruction file of a directory of the workspace.
-func (l *loader) directory(root *os.Root, base, dir string, names []string) {
-	for i, name := range names {
-		rel := path.Join(dir, name)
-		f, found := l.read(root, filepath.FromSlash(rel), printable(rel))
-		if !found {
-			continue
-		}
-		f.source.Path = filepath.Join(base, filepath.FromSlash(rel))
-		f.source.Why = "instructions of " + where(dir)
-		if i > 0 && name != "AGENTS.md" {
-			f.source.Why += ", which has no AGENTS.md"
-		}
-		l.add(f)
-		return
-	}
+// spot is where a file may be.
+type spot struct {
+	from   opener
+	name   string // as from knows it
+	source Source
 }
 
 func where(dir string) string {
@@ -170,11 +203,14 @@ func where(dir string) string {
 }
 
 // add keeps f unless a link made it the same file as one before.
-func (l *loader) add(f file) {
+func (l *loader) add(f file, kind Kind) {
 	same := func(g file) bool { return os.SameFile(f.info, g.info) }
 	if i := slices.IndexFunc(l.files, same); i >= 0 {
-		l.notice("%s is the same file as %s: not read twice", f.source.Name, l.files[i].source.Name)
+		l.pass(f.source, "is the same file as "+l.files[i].source.Name+": not read twice")
 		return
 	}
 	l.files = append(l.files, f)
+	if l.explain {
+		l.seen = append(l.seen, candidate{Explained{Kind: kind, AtStart: l.start}, len(l.files) - 1})
+	}
 }
