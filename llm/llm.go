@@ -178,6 +178,14 @@ type Model struct {
 	MaxOutputTokens int
 	// Efforts are the reasoning efforts that the model takes, lowest first.
 	Efforts []string
+	// Price is nil when nobody named one; a free model has a price of zero.
+	Price *Price
+}
+
+// Price is what a million tokens cost, in the currency of the provider. Cached
+// input that costs no less than other input has that price here.
+type Price struct {
+	Input, Output, CachedInput float64
 }
 
 // TakesEffort reports whether effort may be sent for this model: a model that

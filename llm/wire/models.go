@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -14,7 +16,7 @@ import (
 
 const (
 	// maxCatalog is the largest catalog that is read, in bytes.
-	maxCatalog = 16 << 20
+	maxCatalog = 8 << 20
 	// maxModels is how many models of a catalog are taken.
 	maxModels = 10_000
 	// maxModelID is the longest id that is taken, in bytes.
@@ -95,6 +97,8 @@ type entry struct {
 	MaxOutputTokens     Count `json:"max_output_tokens"`
 	MaxTokens           Count `json:"max_tokens"`       // Anthropic-shaped
 	OutputTokenLimit    Count `json:"outputTokenLimit"` // Gemini
+
+	Pricing json.RawMessage `json:"pricing"` // OpenRouter
 }
 
 // window takes what the server will really give before what the model could
@@ -111,6 +115,43 @@ func (e *entry) window() int {
 // output is the most tokens of one answer.
 func (e *entry) output() int {
 	return positive(e.TopProvider.MaxCompletionTokens, e.MaxCompletionTokens, e.MaxOutputTokens, e.MaxTokens, e.OutputTokenLimit)
+}
+
+// price reads what one token costs, written as a string or a number. Without
+// both sides there is no price; a negative one means that it varies.
+func (e *entry) price() *llm.Price {
+	var p struct {
+		Prompt     json.RawMessage `json:"prompt"`
+		Completion json.RawMessage `json:"completion"`
+		CacheRead  json.RawMessage `json:"input_cache_read"`
+	}
+	if len(e.Pricing) == 0 || json.Unmarshal(e.Pricing, &p) != nil {
+		return nil
+	}
+	in, ok1 := perMillion(p.Prompt)
+	out, ok2 := perMillion(p.Completion)
+	if !ok1 || !ok2 {
+		return nil
+	}
+	cached, ok := perMillion(p.CacheRead)
+	if !ok {
+		cached = in
+	}
+	return &llm.Price{Input: in, Output: out, CachedInput: cached}
+}
+
+// perMillion turns the price of a token into that of a million, without the
+// rounding error of the multiplication.
+func perMillion(raw json.RawMessage) (float64, bool) {
+	text := Text(raw)
+	if text == "" {
+		text = string(raw)
+	}
+	token, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(token >= 0 && token <= 1) {
+		return 0, false
+	}
+	return math.Round(token*1e15) / 1e9, true
 }
 
 func positive(fields ...Count) int {
@@ -142,7 +183,7 @@ func models(list []json.RawMessage) []llm.Model {
 			continue
 		}
 		known[id] = true
-		found = append(found, llm.Model{ID: id, ContextWindow: e.window(), MaxOutputTokens: e.output()})
+		found = append(found, llm.Model{ID: id, ContextWindow: e.window(), MaxOutputTokens: e.output(), Price: e.price()})
 	}
 	return found
 }

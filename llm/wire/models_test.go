@@ -54,6 +54,33 @@ func TestModels(t *testing.T) {
 	}
 }
 
+func TestModelPrices(t *testing.T) {
+	for pricing, want := range map[string]string{
+		`{"prompt":"0.00000125","completion":"0.00001","input_cache_read":"0.000000125","image":"0.1"}`: "1.25 10 0.125",
+		`{"prompt":0.000003,"completion":"0.000015"}`:                                                   "3 15 3",
+		`{"prompt":"0","completion":"0"}`:                                                               "0 0 0",
+		`{"prompt":"-1","completion":"-1"}`:                                                             "",
+		`{"prompt":"0.1"}`:                                                                              "",
+		`{"prompt":"NaN","completion":"1e400"}`:                                                         "",
+		`{"prompt":"2","completion":"0.1"}`:                                                             "",
+		`{"prompt":{},"completion":[]}`:                                                                 "",
+		`"free"`:                                                                                        "",
+		`null`:                                                                                          "",
+	} {
+		models, err := list(t, 200, `{"data":[{"id":"a","pricing":`+pricing+`}]}`)
+		if err != nil || len(models) != 1 {
+			t.Fatalf("%s: got %v, %v", pricing, models, err)
+		}
+		got := ""
+		if p := models[0].Price; p != nil {
+			got = fmt.Sprint(p.Input, p.Output, p.CachedInput)
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", pricing, got, want)
+		}
+	}
+}
+
 func TestModelsFailures(t *testing.T) {
 	cases := []struct {
 		status int
