@@ -1,9 +1,11 @@
 // Package profile chooses the model that a run talks to: it keeps the
 // registered kinds of providers and makes the one that flags, environment and
-// the provider block of the configuration ask for.
+// the provider block of the configuration ask for. It keeps the catalogs of
+// servers on disk, for what the configuration does not say of a model.
 //
 // It alone reads a key from the environment, and hands it to the provider that
-// it was set for and to nobody else. It contacts no server.
+// it was set for and to nobody else; no key stands in a catalog's file. Only
+// Models contacts a server.
 package profile
 
 import (
@@ -13,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"alisio/agent/config"
 	"alisio/llm"
@@ -71,6 +74,9 @@ type Selection struct {
 	// Loopback reports whether a host name is this machine.
 	Loopback  func(host string) bool
 	UserAgent string
+	// Cache is the absolute directory of kept catalogs; empty reads and keeps
+	// none.
+	Cache string
 }
 
 // Choice is a chosen model and its provider.
@@ -82,19 +88,38 @@ type Choice struct {
 	// Secret is the key, to be taken out of what tools print; empty when there
 	// is none, or one so short that it is a word ("ollama", "lm-studio").
 	Secret string
+	// Kept is when the catalog was fetched that filled the gaps in Model; zero
+	// when none is kept.
+	Kept time.Time
 }
 
 // minSecret is the length in bytes from which a key is taken for a secret.
 const minSecret = 16
 
-// Choose makes the provider of the configured endpoint. Every error says what
-// to set.
+// Choose makes the provider of the configured endpoint and says what is known of
+// the model. Every error says what to set.
 func (r *Registry) Choose(ctx context.Context, s Selection) (Choice, error) {
 	p := s.Config.Provider
 	if p.Model == "" {
 		return Choice{}, llm.Errorf(llm.CauseBadRequest, "no model is chosen").
 			WithHint("name one with --model NAME, ALISIO_MODEL or provider.model in the configuration")
 	}
+	c, err := r.Connect(ctx, s)
+	if err != nil {
+		return c, err
+	}
+	c.Model = model(s.Config, p.Model)
+	if kept, ok := Kept(s); ok {
+		c.Kept = kept.Fetched
+		kept.fill(&c.Model)
+	}
+	return c, nil
+}
+
+// Connect makes the provider of the configured endpoint, whichever the model. It
+// contacts nobody.
+func (r *Registry) Connect(ctx context.Context, s Selection) (Choice, error) {
+	p := s.Config.Provider
 	reg := r.endpoint()
 	if reg == nil {
 		return Choice{}, llm.Errorf(llm.CauseBadRequest, "no provider takes %s", p.BaseURL).
@@ -115,7 +140,7 @@ func (r *Registry) Choose(ctx context.Context, s Selection) (Choice, error) {
 	if err != nil {
 		return Choice{}, fmt.Errorf("create provider %s: %w", reg.ID, err)
 	}
-	c := Choice{Provider: provider, Model: model(s.Config, p.Model), Host: u.Host}
+	c := Choice{Provider: provider, Host: u.Host}
 	if len(key) >= minSecret {
 		c.Secret = key
 	}
