@@ -16,6 +16,8 @@ import (
 type advised struct {
 	llm.Provider
 	key string // never shown, also when a server names a model by it
+	// answered is called after each answer that is complete.
+	answered func()
 }
 
 const (
@@ -31,7 +33,11 @@ func (a advised) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Even
 			if errors.As(err, &e) && e.Status == http.StatusNotFound {
 				err = a.advise(ctx, e, req.Model)
 			}
-			if !yield(ev, err) {
+			more := yield(ev, err)
+			if ev.Kind == llm.Completed && err == nil {
+				a.answered()
+			}
+			if !more {
 				return
 			}
 		}

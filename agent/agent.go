@@ -73,6 +73,7 @@ type App struct {
 	providers *profile.Registry
 	clients   *transport.Clients
 	waits     *clock.HumanWaits
+	renewal   renewal
 
 	mu       sync.Mutex
 	closed   bool
@@ -200,6 +201,7 @@ func (a *App) Close(ctx context.Context) error {
 	a.closed = true
 	choice := a.choice
 	a.mu.Unlock()
+	a.renewal.end()
 	err := a.host.Close(ctx)
 	if choice != nil && a.o.Provider == nil {
 		err = errors.Join(err, choice.Provider.Close())
@@ -220,13 +222,10 @@ func (a *App) choose(ctx context.Context) (profile.Choice, error) {
 		c = profile.Choice{Provider: a.o.Provider, Model: a.o.Model}
 	} else {
 		var err error
-		c, err = a.providers.Choose(ctx, profile.Selection{
-			Config: a.o.Config, Getenv: a.o.Getenv, Loopback: transport.IsLoopback, UserAgent: "alisio/" + Version,
-		})
-		if err != nil {
+		if c, err = a.providers.Choose(ctx, a.selection()); err != nil {
 			return c, err
 		}
-		c.Provider = advised{c.Provider, c.Secret}
+		c.Provider = advised{c.Provider, c.Secret, func() { a.renewal.begin(a, c.Kept) }}
 	}
 	a.choice = &c
 	return c, nil

@@ -217,7 +217,7 @@ func TestAnUnknownModelIsAnsweredWithTheChoices(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := 0
-			for _, err := range (advised{c.provider, "secret-key"}).Stream(context.Background(), llm.Request{Model: "asked"}) {
+			for _, err := range (advised{c.provider, "secret-key", func() {}}).Stream(context.Background(), llm.Request{Model: "asked"}) {
 				n++
 				var e *llm.Error
 				if !errors.As(err, &e) || !strings.Contains(e.Hint, c.hint) || e.Message != "no such model" {

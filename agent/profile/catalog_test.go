@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"alisio/agent/config"
@@ -278,4 +279,32 @@ func BenchmarkKept(b *testing.B) {
 			b.Fatal("it was not read")
 		}
 	}
+}
+
+// hung is a provider whose server takes the request and says nothing.
+type hung struct{ plain }
+
+func (hung) Models(ctx context.Context) ([]llm.Model, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestSilentServerIsGivenUp(t *testing.T) {
+	s := Selection{
+		Config: config.Default(), Getenv: func(string) string { return key }, Loopback: func(string) bool { return false },
+		Cache: t.TempDir(),
+	}
+	if err := s.keep(Catalog{Models: []llm.Model{{ID: "a"}}, Fetched: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var r Registry
+		r.Register(plug.ProviderRegistration{ID: "toy", Endpoint: true,
+			Create: func(context.Context, plug.ProviderSettings) (llm.Provider, error) { return hung{}, nil }})
+		begun := time.Now()
+		c, err := r.Models(t.Context(), s)
+		if err != nil || ids(c) != "a:0:0" || llm.CauseOf(c.Stale) != llm.CauseTimeout || time.Since(begun) != modelsLimit {
+			t.Errorf("got %+v, %v after %v", c, err, time.Since(begun))
+		}
+	})
 }
