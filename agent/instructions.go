@@ -13,10 +13,7 @@ import (
 // instructions are what every request of a session starts with. They hold no
 // clock and nothing that changes, so that provider caches hit.
 func (a *App) instructions() (string, error) {
-	context, err := resource.Load(resource.Options{
-		ConfigHome: a.o.Dirs.Config, Root: a.root, Dir: a.o.Dir,
-		ClaudeMdFallback: a.o.Config.Context.ClaudeMdFallback, MaxBytes: a.o.Config.Context.MaxBytes,
-	})
+	context, err := resource.Load(contextOptions(a.o, a.root))
 	if err != nil {
 		return "", err
 	}

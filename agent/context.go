@@ -1,0 +1,48 @@
+package agent
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"alisio/agent/resource"
+)
+
+// Explained is a file that could hold instructions and what becomes of it.
+type Explained = resource.Explained
+
+// The kinds of instruction files, in Explained.Kind.
+const (
+	KindGlobal    = resource.Global
+	KindDirectory = resource.Directory
+	KindOverride  = resource.Override
+	KindFallback  = resource.Fallback
+)
+
+// ExplainContext tells which instruction files a run that works at a path is
+// given, in their order and why, and which it passes over. A relative path counts
+// from Options.Dir; it need not exist. Of the options Dir, Dirs, Config and Getenv
+// count. It reads what such a run would read and contacts nobody.
+func ExplainContext(o Options, path string) ([]Explained, error) {
+	if o.Getenv == nil {
+		o.Getenv = func(string) string { return "" }
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(o.Dir, path)
+	}
+	// The root has its links resolved, so that the path must have.
+	root, at := findRoot(o.Dir, o.Getenv("HOME")), realPath(path)
+	if !contains(root, at) {
+		return nil, fmt.Errorf("explain the context: %q is outside the workspace %q", path, root)
+	}
+	files := contextOptions(o, root)
+	files.Dir = realPath(o.Dir)
+	return resource.Explain(files, at)
+}
+
+// contextOptions say where the instruction files of an application are.
+func contextOptions(o Options, root string) resource.Options {
+	return resource.Options{
+		ConfigHome: o.Dirs.Config, Root: root, Dir: o.Dir,
+		ClaudeMdFallback: o.Config.Context.ClaudeMdFallback, MaxBytes: o.Config.Context.MaxBytes,
+	}
+}

@@ -1,0 +1,73 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"alisio/agent/config"
+)
+
+// repository makes files below a directory that is a repository.
+func repository(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	files[".git/HEAD"] = "ref: refs/heads/main\n"
+	for name, text := range files {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func TestExplainContext(t *testing.T) {
+	root := repository(t, map[string]string{"AGENTS.md": "root", "sub/CLAUDE.md": "claude", "sub/deep/AGENTS.md": "deep", "sub/deep/x.go": ""})
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(root, link); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Dir: filepath.Join(root, "sub"), Config: config.Default(), Dirs: config.Dirs{Config: filepath.Join(root, "none")}}
+	o.Config.Context.ClaudeMdFallback = true
+	linked := o
+	linked.Dir = filepath.Join(link, "sub")
+	for _, c := range []struct {
+		o    Options
+		path string
+		want string
+	}{
+		{o, "deep/x.go", "AGENTS.md sub/CLAUDE.md (sub/deep/AGENTS.md)"},
+		{o, "..", "AGENTS.md"},
+		{o, filepath.Join(link, "sub", "deep"), "AGENTS.md sub/CLAUDE.md (sub/deep/AGENTS.md)"},
+		{linked, "deep/none.go", "AGENTS.md sub/CLAUDE.md (sub/deep/AGENTS.md)"},
+	} {
+		all, err := ExplainContext(c.o, c.path)
+		if err != nil {
+			t.Errorf("%s: %v", c.path, err)
+		}
+		var names []string
+		for _, e := range all {
+			if name := e.Name; e.AtStart {
+				names = append(names, name)
+			} else {
+				names = append(names, "("+name+")")
+			}
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.path, got, c.want)
+		}
+	}
+	for _, path := range []string{"../..", filepath.Dir(root), "/"} {
+		if all, err := ExplainContext(o, path); err == nil || !strings.Contains(err.Error(), "outside the workspace") {
+			t.Errorf("%s: got %v, %v", path, all, err)
+		}
+	}
+}
