@@ -108,12 +108,17 @@ func (r *Registry) Choose(ctx context.Context, s Selection) (Choice, error) {
 	if err != nil {
 		return c, err
 	}
-	c.Model = model(s.Config, p.Model)
-	if kept, ok := Kept(s); ok {
-		c.Kept = kept.Fetched
-		kept.fill(&c.Model)
-	}
+	c.Model, c.Kept = Known(s)
 	return c, nil
+}
+
+// Known says what is known of the chosen model without asking anybody, and when
+// the catalog was fetched that says a part of it; zero when none is kept.
+func Known(s Selection) (llm.Model, time.Time) {
+	m := model(s.Config, s.Config.Provider.Model)
+	kept, _ := Kept(s)
+	kept.fill(&m)
+	return m, kept.Fetched
 }
 
 // Connect makes the provider of the configured endpoint, whichever the model. It
@@ -147,7 +152,7 @@ func (r *Registry) Connect(ctx context.Context, s Selection) (Choice, error) {
 	return c, nil
 }
 
-// model says what is known about a model without asking its server.
+// model says what the configuration tells about a model.
 func model(c config.Config, id string) llm.Model {
 	known := c.Models[id]
 	m := llm.Model{
@@ -157,6 +162,46 @@ func model(c config.Config, id string) llm.Model {
 		m.ContextWindow = c.Provider.ContextWindow
 	}
 	return m
+}
+
+// KeyReport is what can be told of the key without showing a bit of it.
+type KeyReport struct {
+	// Sent: requests carry it.
+	Sent bool
+	// Odd says what is strange about the variable's value; empty for nothing.
+	Odd string
+	// Err is why no request is made, with what to do; nil when requests are made.
+	Err error
+	// Hide takes a key that is a secret out of a text.
+	Hide func(text string) string
+}
+
+// InspectKey looks at the key as a request would, and contacts nobody.
+func InspectKey(s Selection) KeyReport {
+	value := s.Getenv(s.Config.Provider.APIKeyEnv)
+	key := strings.TrimSpace(value)
+	k := KeyReport{Hide: func(text string) string { return text }}
+	if len(key) >= minSecret {
+		k.Hide = func(text string) string { return llm.Redact(text, key) }
+	}
+	u, err := url.Parse(s.Config.Provider.BaseURL)
+	if err != nil {
+		k.Err = llm.Errorf(llm.CauseBadRequest, "the base URL is not valid").WithHint("check the base URL")
+		return k
+	}
+	var sent string
+	sent, k.Err = secret(s.Config.Provider, u, s)
+	k.Sent = sent != ""
+	switch first, last := key[:min(1, len(key))], key[max(0, len(key)-1):]; {
+	case !k.Sent:
+	case len(key) > 1 && first == last && (first == `"` || first == "'"):
+		k.Odd = "its value stands in quotes, which are sent as a part of it"
+	case first == "$" || first == "%" && last == "%":
+		k.Odd = "its value looks like the name of a variable that was not replaced"
+	case key != value:
+		k.Odd = "its value has white space around it, which is not sent"
+	}
+	return k
 }
 
 // secret finds the key for an endpoint (spec config-cli.md, "Files and

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -129,6 +130,41 @@ func TestOnlyARealKeyIsASecret(t *testing.T) {
 		})
 		if err != nil || c.Secret != want {
 			t.Errorf("%s: got %q, %v", key, c.Secret, err)
+		}
+	}
+}
+
+func TestInspectKey(t *testing.T) {
+	const local, far = "http://127.0.0.1:1/v1", "https://api.example/v1"
+	for _, c := range []struct {
+		name, url, auth, value string
+		sent                   bool
+		odd, fails             string
+	}{
+		{"set", far, "bearer", "sk-0123456789abcdef", true, "", ""},
+		{"not set", far, "bearer", "", false, "", "is not set"},
+		{"not set, local", local, "bearer", "", false, "", ""},
+		{"none wanted", far, "none", "sk-0123456789abcdef", false, "", ""},
+		{"white space", far, "bearer", " sk-0123456789abcdef\n", true, "white space", ""},
+		{"quotes", far, "bearer", `"sk-0123456789abcdef"`, true, "quotes", ""},
+		{"one quote", far, "bearer", `"`, true, "", ""},
+		{"shell variable", far, "bearer", "$SECRET_KEY", true, "not replaced", ""},
+		{"cmd variable", far, "bearer", "%SECRET_KEY%", true, "not replaced", ""},
+		{"line break", far, "bearer", "sk-01\n23456789abcdef", false, "", "control"},
+		{"ellipsis", far, "bearer", "sk-…", false, "", "non-ASCII"},
+		{"plain http", "http://gpu.example/v1", "bearer", "sk-0123456789abcdef", false, "", "plain http"},
+	} {
+		cfg := load(t, `{"provider":{"baseURL":"`+c.url+`","auth":"`+c.auth+`"}}`, nil)
+		k := InspectKey(Selection{Config: cfg, Getenv: func(string) string { return c.value }, Loopback: func(h string) bool { return h == "127.0.0.1" }})
+		if k.Sent != c.sent || (k.Odd == "") != (c.odd == "") || !strings.Contains(k.Odd, c.odd) {
+			t.Errorf("%s: got %+v", c.name, k)
+		}
+		if (k.Err == nil) != (c.fails == "") || k.Err != nil && !strings.Contains(k.Err.Error(), c.fails) {
+			t.Errorf("%s: got %v", c.name, k.Err)
+		}
+		told := k.Odd + " " + fmt.Sprint(k.Err)
+		if len(c.value) > 8 && (strings.Contains(told, "0123") || strings.Contains(k.Hide("x "+c.value), "456789a")) {
+			t.Errorf("%s: the key is shown: %s, %s", c.name, told, k.Hide("x "+c.value))
 		}
 	}
 }
