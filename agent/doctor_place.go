@@ -1,0 +1,217 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"alisio/agent/proc"
+)
+
+// configuration tells which files there are and what is wrong with them.
+func (d *doctor) configuration() {
+	for _, err := range d.misread {
+		d.add("configuration", Problem, "correct it; alisio help config lists the keys", "%v", err)
+	}
+	if len(d.misread) > 0 {
+		d.add("configuration", Note, "", "what follows is about the defaults, which stand in for it")
+	}
+	if dir := d.o.Load.Dirs.Config; dir != "" {
+		d.configFile(filepath.Join(dir, "config.json"), "")
+	}
+	if file := d.o.Load.File; file != "" {
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(d.o.Load.Dir, file)
+		}
+		d.configFile(file, " (--config)")
+	}
+	project := filepath.Join(findRoot(d.app.Dir, d.app.Getenv("HOME")), ".alisio", "config.json")
+	if _, err := os.Lstat(project); err == nil {
+		d.add("configuration", Note, "look at it before you trust it", "%s is a part of the repository: it counts only where the project is trusted", project)
+	}
+}
+
+func (d *doctor) configFile(path, how string) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && how == "":
+		d.add("configuration", Good, "", "%s is not there: the defaults hold", path)
+	case err != nil:
+		return // told by what could not be read
+	case exposed(info, 0o022):
+		d.add("configuration", Problem, "chmod go-w "+quoted(path), "others than you may change %s (mode %04o)", path, info.Mode().Perm())
+	case !slices.ContainsFunc(d.misread, func(err error) bool { return strings.Contains(err.Error(), strconv.Quote(path)) }):
+		d.add("configuration", Good, "", "%s%s", path, how)
+	}
+}
+
+// exposed reports whether a mode gives others than the owner any of some bits.
+// Windows has other means, which its mode does not show.
+func exposed(info fs.FileInfo, bits fs.FileMode) bool {
+	return runtime.GOOS != "windows" && info.Mode().Perm()&bits != 0
+}
+
+// quoted writes a path for a POSIX shell.
+func quoted(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
+
+func (d *doctor) directories() {
+	dirs := d.app.Dirs
+	d.directory("configuration directory", dirs.Config, "ALISIO_CONFIG_HOME", Note)
+	d.directory("state directory", dirs.State, "ALISIO_STATE_HOME", Problem)
+	d.directory("cache directory", dirs.Cache, "ALISIO_CACHE_HOME", Note)
+	d.space(dirs.State)
+}
+
+// directory looks at one of the person's directories; worst is how much it
+// matters that nothing can be written there.
+func (d *doctor) directory(name, path, variable string, worst Level) {
+	elsewhere := "set " + variable + " to a directory of yours"
+	if path == "" {
+		d.add(name, worst, "set HOME or "+variable, "there is no place for it: neither HOME nor %s is set", variable)
+		return
+	}
+	at, missing := nearest(path)
+	info, err := os.Stat(at)
+	switch {
+	case err != nil:
+		d.add(name, worst, elsewhere, "%s can not be looked at: %v", at, bare(err))
+		return
+	case !info.IsDir():
+		d.add(name, worst, "move it away, or "+elsewhere, "%s is no directory", at)
+		return
+	}
+	if err := writable(at); err != nil {
+		d.add(name, worst, "make it writable, or "+elsewhere, "nothing can be written in %s: %v", at, bare(err))
+		return
+	}
+	where := path
+	kind, _, _ := diskOf(at)
+	if kind != "" {
+		where += " (" + kind + ")"
+	}
+	switch {
+	case missing:
+		d.add(name, Good, "", "%s is not there yet: it is made when it is needed", where)
+	case exposed(info, 0o022):
+		d.add(name, Problem, "chmod 700 "+quoted(path), "others than you may write in %s (mode %04o)", where, info.Mode().Perm())
+	case exposed(info, 0o077):
+		d.add(name, Note, "chmod 700 "+quoted(path), "others than you may look into %s (mode %04o)", where, info.Mode().Perm())
+	case worst == Problem && remote(kind):
+		d.add(name, Note, "keep it on a local disk: "+elsewhere, "%s is on a network file system, where the session database is slower", where)
+	default:
+		d.add(name, Good, "", "%s", where)
+	}
+}
+
+// nearest is the path itself, or the lowest directory above it that is there.
+func nearest(path string) (at string, missing bool) {
+	for at = path; ; missing = true {
+		if _, err := os.Lstat(at); err == nil || filepath.Dir(at) == at {
+			return at, missing
+		}
+		at = filepath.Dir(at)
+	}
+}
+
+// writable makes a file and removes it: modes alone do not tell of read-only
+// disks, quotas and other rules.
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".alisio-doctor-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// bare takes the path off a file error.
+func bare(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// remote reports whether a file system is that of a network.
+func remote(kind string) bool {
+	for _, name := range []string{"nfs", "smb", "cifs", "9p", "afs", "afpfs", "ceph", "lustre", "gfs2", "ocfs2", "webdav", "fuse.sshfs", "fuse.rclone"} {
+		if strings.HasPrefix(kind, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// The free space, in bytes, below which the person is told.
+const (
+	scarceSpace = 1 << 30
+	noSpace     = 100 << 20
+)
+
+func (d *doctor) space(dir string) {
+	if dir == "" {
+		return
+	}
+	at, _ := nearest(dir)
+	_, free, ok := diskOf(at)
+	if !ok {
+		return
+	}
+	level, remedy := room(free)
+	d.add("free space", level, remedy, "%s in %s", decimal(free), at)
+}
+
+func room(free uint64) (Level, string) {
+	const remedy = "make room there, or set ALISIO_STATE_HOME"
+	switch {
+	case free < noSpace:
+		return Problem, remedy
+	case free < scarceSpace:
+		return Note, remedy
+	}
+	return Good, ""
+}
+
+func decimal(n uint64) string {
+	switch {
+	case n >= 1e9:
+		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+func (d *doctor) workspace(ctx context.Context) {
+	root, home := findRoot(d.app.Dir, d.app.Getenv("HOME")), d.app.Getenv("HOME")
+	_, err := os.Lstat(filepath.Join(root, ".git"))
+	switch {
+	case home != "" && contains(root, realPath(home)):
+		d.add("workspace", Note, "start in a project, or use --cwd", "%s holds your whole home directory: tools can read all of it", root)
+	case err != nil:
+		d.add("workspace", Note, "git init makes it one", "%s is no git repository: changes can not be compared with what was there", root)
+	default:
+		d.add("workspace", Good, "", "%s", root)
+	}
+	top := filepath.VolumeName(root) + string(filepath.Separator) // no repository's own settings
+	e, err := proc.Run(ctx, proc.Command{Argv: []string{"git", "--version"}, Dir: top, Timeout: gitPatience}, nil)
+	version := strings.TrimPrefix(strings.TrimSpace(e.Output), "git version ")
+	switch {
+	case err != nil:
+		d.add("git", Note, "install git: git_status and git_diff need it", "git can not be run: %v", err)
+	case e.Code != 0 || e.TimedOut:
+		d.add("git", Note, "see what git --version prints", "git does not work: it ended with %d", e.Code)
+	default:
+		d.add("git", Good, "", "version %s", version)
+	}
+}
+
+const gitPatience = 5 * time.Second

@@ -1,0 +1,268 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"alisio/agent/config"
+	"alisio/agent/perm"
+	"alisio/plug"
+)
+
+const secretKey = "sk-0123456789abcdef"
+
+// patient is a person with everything in order, which a test then disturbs.
+type patient struct {
+	home, root string
+	env        map[string]string
+	o          DoctorOptions
+}
+
+func sound(t *testing.T, url string) *patient {
+	t.Helper()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &patient{home: home, root: repository(t, map[string]string{"AGENTS.md": "rules"}), env: map[string]string{"OPENAI_API_KEY": secretKey}}
+	dirs := config.Dirs{Config: p.at("config"), State: p.at("state"), Cache: p.at("cache")}
+	for _, dir := range []string{dirs.Config, dirs.State, dirs.Cache} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.write(t, `{"provider":{"model":"m","baseURL":"`+url+`/v1","contextWindow":4096}}`)
+	getenv := func(name string) string { return p.env[name] }
+	p.o = DoctorOptions{
+		App:      Options{Dir: p.root, Dirs: dirs, Plugins: []plug.Plugin{toyPlugin()}, Getenv: getenv},
+		Load:     config.LoadOptions{Dirs: dirs, Dir: p.root, Getenv: getenv},
+		Terminal: Terminal{Term: "xterm", Colour: "256 colours", Size: "80x24", Locale: "C.UTF-8"},
+	}
+	return p
+}
+
+func (p *patient) at(name string) string { return filepath.Join(p.home, name) }
+
+func (p *patient) write(t *testing.T, text string) {
+	t.Helper()
+	if err := os.WriteFile(p.at("config/config.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// found looks for a check of a name and level whose text and remedy hold some
+// words.
+func found(checks []Check, name string, level Level, words, remedy string) bool {
+	return slices.ContainsFunc(checks, func(c Check) bool {
+		return c.Name == name && c.Level == level && strings.Contains(c.Text, words) && strings.Contains(c.Remedy, remedy) && (remedy != "" || c.Remedy == "")
+	})
+}
+
+// listing renders checks for a failure's message.
+func listing(checks []Check) string {
+	var b strings.Builder
+	for _, c := range checks {
+		fmt.Fprintf(&b, "%s: %s: %s (%s)\n", c.Level, c.Name, c.Text, c.Remedy)
+	}
+	return b.String()
+}
+
+// keyless fails when a check shows the key, or has something for a terminal.
+func keyless(t *testing.T, checks []Check) {
+	t.Helper()
+	for _, c := range checks {
+		if s := c.Text + c.Remedy; strings.Contains(s, "0123456789") || strings.ContainsAny(s, "\n\x1b") {
+			t.Errorf("the key or a control character is in %+v", c)
+		}
+	}
+}
+
+func TestDoctorOfASoundSetup(t *testing.T) {
+	s := serve(t)
+	p := sound(t, s.URL)
+	checks := Doctor(t.Context(), p.o)
+	keyless(t, checks)
+	var names []string
+	for _, c := range checks {
+		if names = append(names, c.Name); c.Level != Good || c.Remedy != "" {
+			if c.Name != "free space" { // what the machine has is not the test's to say
+				t.Errorf("got %+v", c)
+			}
+		}
+	}
+	want := "configuration, configuration directory, state directory, cache directory, free space, workspace, git, model, endpoint, key, " +
+		"permissions, session database, instructions, plugin toy, terminal, locale, clock"
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
+		want = strings.Replace(want, "free space, ", "", 1)
+	}
+	if got := strings.Join(names, ", "); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if s.seen() != "" {
+		t.Errorf("the server was asked %s", s.seen())
+	}
+	for _, dir := range []string{"state", "cache", "config"} {
+		if entries, err := os.ReadDir(p.at(dir)); err != nil || len(entries) > map[string]int{"config": 1}[dir] {
+			t.Errorf("%s: something was left: %v, %v", dir, entries, err)
+		}
+	}
+}
+
+func TestDoctorRemedies(t *testing.T) {
+	const url = "http://127.0.0.1:1"
+	for _, c := range []struct {
+		name    string
+		disturb func(t *testing.T, p *patient)
+		check   string
+		level   Level
+		words   string
+		remedy  string
+	}{
+		{"no configuration", func(t *testing.T, p *patient) { os.Remove(p.at("config/config.json")) },
+			"configuration", Good, "the defaults hold", ""},
+		{"first wrong key", func(t *testing.T, p *patient) { p.write(t, "{\"modle\":1,\n\"provider\":{\"auth\":7}}") },
+			"configuration", Problem, `unknown key "modle"`, "alisio help config"},
+		{"second wrong key", func(t *testing.T, p *patient) { p.write(t, "{\"modle\":1,\n\"provider\":{\"auth\":7}}") },
+			"configuration", Problem, "provider.auth", "correct it"},
+		{"defaults stand in", func(t *testing.T, p *patient) { p.write(t, "{") }, "configuration", Note, "about the defaults", ""},
+		{"no file of --config", func(t *testing.T, p *patient) { p.o.Load.File = "none.json" }, "configuration", Problem, "none.json", "correct it"},
+		{"file of --config", func(t *testing.T, p *patient) {
+			p.o.Load.File = p.at("mine.json")
+			os.WriteFile(p.o.Load.File, []byte("{}"), 0o600)
+		}, "configuration", Good, "mine.json (--config)", ""},
+		{"configuration of a repository", func(t *testing.T, p *patient) {
+			os.Mkdir(filepath.Join(p.root, ".alisio"), 0o755)
+			os.WriteFile(filepath.Join(p.root, ".alisio", "config.json"), []byte("{"), 0o644)
+		}, "configuration", Note, "where the project is trusted", "look at it"},
+
+		{"no home", func(t *testing.T, p *patient) { p.o.App.Dirs = config.Dirs{} }, "state directory", Problem, "no place", "set HOME or ALISIO_STATE_HOME"},
+		{"no cache", func(t *testing.T, p *patient) { p.o.App.Dirs.Cache = "" }, "cache directory", Note, "no place", "ALISIO_CACHE_HOME"},
+		{"not there yet", func(t *testing.T, p *patient) { os.Remove(p.at("state")) }, "state directory", Good, "made when it is needed", ""},
+		{"file in the way", func(t *testing.T, p *patient) {
+			os.Remove(p.at("state"))
+			os.WriteFile(p.at("state"), nil, 0o600)
+		}, "state directory", Problem, "is no directory", "move it away, or set ALISIO_STATE_HOME"},
+		{"file above", func(t *testing.T, p *patient) {
+			os.WriteFile(p.at("file"), nil, 0o600)
+			p.o.App.Dirs.Cache = p.at("file/cache")
+		}, "cache directory", Note, "file is no directory", "set ALISIO_CACHE_HOME"},
+
+		{"no repository", func(t *testing.T, p *patient) { os.RemoveAll(filepath.Join(p.root, ".git")) },
+			"workspace", Note, "is no git repository", "git init"},
+		{"whole home", func(t *testing.T, p *patient) { p.env["HOME"] = filepath.Join(p.root, "sub") },
+			"workspace", Note, "holds your whole home directory", "--cwd"},
+
+		{"no model", func(t *testing.T, p *patient) { p.write(t, "{}") }, "model", Problem, "no model is chosen", "--model"},
+		{"unknown window", func(t *testing.T, p *patient) { p.write(t, `{"provider":{"model":"m"}}`) },
+			"model", Note, "window is not known", "provider.contextWindow"},
+		{"endpoint of this machine", func(*testing.T, *patient) {}, "endpoint", Good, "which is this machine", ""},
+		{"plain http", func(t *testing.T, p *patient) {
+			p.write(t, `{"provider":{"baseURL":"http://gpu.example/v1","auth":"none"}}`)
+		},
+			"endpoint", Note, "can be read on the way", "https"},
+		{"default endpoint", func(t *testing.T, p *patient) { p.write(t, "{}") }, "endpoint", Good, "https://api.openai.com/v1 (default)", ""},
+		{"key not set", func(t *testing.T, p *patient) { p.write(t, "{}"); p.env["OPENAI_API_KEY"] = "" },
+			"key", Problem, "OPENAI_API_KEY is not set", "export OPENAI_API_KEY"},
+		{"key not set, local", func(t *testing.T, p *patient) { p.env["OPENAI_API_KEY"] = "" }, "key", Good, "without a key", ""},
+		{"key with a break", func(t *testing.T, p *patient) { p.env["OPENAI_API_KEY"] = "sk-0123\n456789abcdef" },
+			"key", Problem, "control", "set it again"},
+		{"key in quotes", func(t *testing.T, p *patient) { p.env["OPENAI_API_KEY"] = `"` + secretKey + `"` }, "key", Note, "quotes", "set it again"},
+		{"key over plain http", func(t *testing.T, p *patient) { p.write(t, `{"provider":{"baseURL":"http://gpu.example/v1"}}`) },
+			"key", Problem, "plain http", "use https"},
+		{"no key wanted", func(t *testing.T, p *patient) { p.write(t, `{"provider":{"auth":"none"}}`) }, "key", Good, "none is sent", ""},
+		{"key for the model's name", func(t *testing.T, p *patient) { p.write(t, `{"provider":{"model":"`+secretKey+`","contextWindow":5}}`) },
+			"model", Good, "[redacted]", ""},
+
+		{"headless", func(*testing.T, *patient) {}, "permissions", Good,
+			"mode ask (default); a headless run may read, and not write (--allow-write allows it), process (--allow-process allows it)", ""},
+		{"full", func(t *testing.T, p *patient) { p.write(t, `{"permissions":{"mode":"full"}}`) }, "permissions", Note, "without a question", `"ask"`},
+		{"read-only", func(t *testing.T, p *patient) { p.o.App.Policy = perm.Policy{ReadOnly: true} }, "permissions", Good, "the run is --read-only", ""},
+
+		{"damaged database", func(t *testing.T, p *patient) {
+			os.WriteFile(p.at("state/sessions.sqlite"), []byte(strings.Repeat("no database ", 999)), 0o600)
+		}, "session database", Problem, "sessions.sqlite", "alisio doctor --store --fix"},
+		{"database elsewhere", func(t *testing.T, p *patient) { p.o.StorePath = p.at("other.sqlite") },
+			"session database", Good, "other.sqlite is not there yet", ""},
+
+		{"instructions that are cut", func(t *testing.T, p *patient) {
+			os.WriteFile(filepath.Join(p.root, "AGENTS.md"), []byte(strings.Repeat("x", 40000)), 0o644)
+		}, "instructions", Note, "AGENTS.md was cut after", "raise context.maxBytes"},
+		{"instructions that are a directory", func(t *testing.T, p *patient) {
+			os.Remove(filepath.Join(p.root, "AGENTS.md"))
+			os.Mkdir(filepath.Join(p.root, "AGENTS.md"), 0o755)
+		}, "instructions", Note, "not a regular file", "alisio context explain"},
+		{"no instructions", func(t *testing.T, p *patient) { os.Remove(filepath.Join(p.root, "AGENTS.md")) },
+			"instructions", Good, "no AGENTS.md applies: 0 of 32768 bytes", ""},
+
+		{"plugin that fails", func(t *testing.T, p *patient) {
+			bad := plug.Plugin{ID: "bad", APIVersion: plug.APIVersion, Setup: func(context.Context, *plug.API) error { return errors.New("no luck\x1b[2J") }}
+			p.o.App.Plugins = append(p.o.App.Plugins, bad)
+		}, "plugin bad", Problem, "no luck", "builtinPlugins.bad.enabled: false"},
+		{"plugin that is off", func(t *testing.T, p *patient) { p.write(t, `{"builtinPlugins":{"toy":{"enabled":false}}}`) },
+			"plugin toy", Good, "switched off", ""},
+		{"directory that is gone", func(t *testing.T, p *patient) { p.o.App.Config.AdditionalDirectories = nil; os.RemoveAll(p.root) },
+			"application", Problem, "", "correct what it names"},
+
+		{"dumb terminal", func(t *testing.T, p *patient) { p.o.Terminal.Term = "dumb" }, "terminal", Note, "output is plain", "set TERM"},
+		{"no terminal", func(t *testing.T, p *patient) { p.o.Terminal = Terminal{Locale: "de_DE.utf8"} }, "terminal", Good, "none", ""},
+		{"old clock", func(t *testing.T, p *patient) { p.o.Now = time.Unix(0, 0).UTC() }, "clock", Problem, "1970-01-01", "set the clock"},
+		{"far clock", func(t *testing.T, p *patient) { p.o.Now = time.Unix(1<<33, 0) }, "clock", Problem, "2242", "set the clock"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := sound(t, url)
+			c.disturb(t, p)
+			checks := Doctor(t.Context(), p.o)
+			keyless(t, checks)
+			if !found(checks, c.check, c.level, c.words, c.remedy) {
+				t.Errorf("no %s of %q that says %q with the remedy %q in:\n%s", c.level, c.check, c.words, c.remedy, listing(checks))
+			}
+		})
+	}
+}
+
+func TestDoctorCountsSessions(t *testing.T) {
+	p := sound(t, "http://127.0.0.1:1")
+	s, err := OpenStore(t.Context(), StoreOptions{Dirs: p.o.App.Dirs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Create(t.Context(), Session{ID: NewID(), Workspace: p.root, Created: time.Now(), Updated: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if checks := Doctor(t.Context(), p.o); !found(checks, "session database", Good, "opens, with 1 sessions", "") {
+		t.Errorf("got:\n%s", listing(checks))
+	}
+}
+
+func TestDoctorNamesTheCatalog(t *testing.T) {
+	p := sound(t, "http://127.0.0.1:1")
+	p.write(t, `{"provider":{"model":"old","baseURL":"http://127.0.0.1:1/v1"}}`)
+	keep(t, Options{Dirs: p.o.App.Dirs, Config: config.Config{Provider: config.Provider{BaseURL: "http://127.0.0.1:1/v1"}}}, time.Hour)
+	if checks := Doctor(t.Context(), p.o); !found(checks, "model", Good, "a context window of 8 tokens, as the server said on 20", "") {
+		t.Errorf("got:\n%s", listing(checks))
+	}
+}
+
+func TestRoom(t *testing.T) {
+	for free, want := range map[uint64]Level{0: Problem, 99 << 20: Problem, 100 << 20: Note, 1 << 30: Good} {
+		if level, remedy := room(free); level != want || (remedy == "") != (want == Good) {
+			t.Errorf("%d: got %s, %q", free, level, remedy)
+		}
+	}
+	for n, want := range map[uint64]string{5: "5 bytes", 2_500_000: "2.5 MB", 12_340_000_000: "12.3 GB"} {
+		if got := decimal(n); got != want {
+			t.Errorf("%d: got %s", n, got)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+//go:build unix
+
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestDoctorJudgesModes(t *testing.T) {
+	for _, c := range []struct {
+		path   string
+		mode   os.FileMode
+		check  string
+		level  Level
+		words  string
+		remedy string
+	}{
+		{"state", 0o750, "state directory", Note, "may look into", "chmod 700 "},
+		{"state", 0o770, "state directory", Problem, "may write in", "chmod 700 "},
+		{"config/config.json", 0o622, "configuration", Problem, "may change", "chmod go-w "},
+		{"config/config.json", 0o644, "configuration", Good, "config.json", ""},
+	} {
+		p := sound(t, "http://127.0.0.1:1")
+		if err := os.Chmod(p.at(c.path), c.mode); err != nil {
+			t.Fatal(err)
+		}
+		if checks := Doctor(t.Context(), p.o); !found(checks, c.check, c.level, c.words, c.remedy) {
+			t.Errorf("%s %o: got:\n%s", c.path, c.mode, listing(checks))
+		}
+	}
+}
+
+// A program that is called git and does not work must not keep the doctor.
+func TestDoctorWithoutGit(t *testing.T) {
+	p := sound(t, "http://127.0.0.1:1")
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
+	if checks := Doctor(t.Context(), p.o); !found(checks, "git", Note, "can not be run", "install git") {
+		t.Errorf("got:\n%s", listing(checks))
+	}
+	if err := os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\nexit 3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if checks := Doctor(t.Context(), p.o); !found(checks, "git", Note, "ended with 3", "git --version") {
+		t.Errorf("got:\n%s", listing(checks))
+	}
+}
