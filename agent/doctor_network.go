@@ -99,6 +99,7 @@ func (d *doctor) hosts(u *url.URL, choose func(*http.Request) (*url.URL, error))
 		switch {
 		case err != nil: // would be quoted with a password
 			d.add("hosts", Problem, "give it as http://host:port in HTTPS_PROXY or HTTP_PROXY", "the proxy of the environment has no valid address")
+			return
 		case proxy != nil:
 			line += " through the proxy " + hostPort(proxy)
 		}

@@ -82,10 +82,14 @@ func (r *Registry) fetch(ctx context.Context, s Selection) (_ Catalog, err error
 	}()
 	ctx, cancel := context.WithTimeoutCause(ctx, modelsLimit, errNoList)
 	defer cancel()
-	return List(ctx, choice)
+	c, err := List(ctx, choice)
+	if errors.Is(err, context.DeadlineExceeded) && context.Cause(ctx) == errNoList {
+		err = llm.Errorf(llm.CauseTimeout, "%s sent no list of models within %v", choice.Host, modelsLimit)
+	}
+	return c, err
 }
 
-var errNoList = llm.Errorf(llm.CauseTimeout, "the server sent no list of models in %v", modelsLimit)
+var errNoList = errors.New("no list of models in time")
 
 // List asks the provider of a choice for its catalog and keeps nothing.
 func List(ctx context.Context, c Choice) (Catalog, error) {
@@ -94,13 +98,10 @@ func List(ctx context.Context, c Choice) (Catalog, error) {
 		return Catalog{}, llm.Errorf(llm.CauseBadRequest, "provider %s has no catalog", c.Provider.ID())
 	}
 	models, err := lister.Models(ctx)
-	switch {
-	case err == nil:
-		return Catalog{Models: usable(models, c.Secret), Fetched: time.Now()}, nil
-	case errors.Is(err, context.DeadlineExceeded) && context.Cause(ctx) == errNoList:
-		return Catalog{}, errNoList
+	if err != nil {
+		return Catalog{}, err
 	}
-	return Catalog{}, err
+	return Catalog{Models: usable(models, c.Secret), Fetched: time.Now()}, nil
 }
 
 // usable leaves out models that could not be named or shown, and facts that can

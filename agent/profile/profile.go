@@ -5,7 +5,7 @@
 //
 // It alone reads a key from the environment, and hands it to the provider that
 // it was set for and to nobody else; no key stands in a catalog's file. Only
-// Models contacts a server.
+// Models and List contact a server.
 package profile
 
 import (
