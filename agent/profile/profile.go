@@ -161,6 +161,10 @@ func model(c config.Config, id string) llm.Model {
 	if c.Provider.ContextWindow > 0 {
 		m.ContextWindow = c.Provider.ContextWindow
 	}
+	if known.Price != nil {
+		price := llm.Price(*known.Price)
+		m.Price = &price
+	}
 	return m
 }
 

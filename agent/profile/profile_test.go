@@ -168,3 +168,14 @@ func TestInspectKey(t *testing.T) {
 		}
 	}
 }
+
+func TestAConfiguredPriceIsTheModels(t *testing.T) {
+	c := config.Default()
+	c.Models = map[string]config.Model{"m": {Price: &config.Price{Input: 1, Output: 2, CachedInput: 0.5}}}
+	if got := model(c, "m").Price; got == nil || *got != (llm.Price{Input: 1, Output: 2, CachedInput: 0.5}) {
+		t.Errorf("got %v", got)
+	}
+	if got := model(c, "other").Price; got != nil {
+		t.Errorf("got %v for a model without one", got)
+	}
+}
