@@ -18,6 +18,8 @@ type compiler struct {
 	made int
 	// program counts the instructions of all patterns.
 	program int
+	// unchecked are the places of what is not enforced.
+	unchecked []string
 }
 
 // compile reads the schema v that stands at a pointer.
@@ -81,6 +83,8 @@ func (c *compiler) keyword(s *Schema, v value, m member, at string) (err error) 
 		// In a tuple "items" means the rest alone.
 		if _, tuple := v.get("prefixItems"); !tuple && m.value.kind != array {
 			s.items, err = c.compile(m.value, at)
+		} else {
+			c.leave(at)
 		}
 	case "minItems":
 		s.minItems, err = count(m.value, at)
@@ -93,7 +97,9 @@ func (c *compiler) keyword(s *Schema, v value, m member, at string) (err error) 
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
 		err = s.setBound(v, m, at)
 	case "pattern":
-		err = c.setPattern(s, m.value, at)
+		if err = c.setPattern(s, m.value, at); err == nil && s.pattern == nil {
+			c.leave(at)
+		}
 	case "anyOf":
 		s.anyOf, err = c.list(m.value, at)
 	case "oneOf":
@@ -102,6 +108,10 @@ func (c *compiler) keyword(s *Schema, v value, m member, at string) (err error) 
 		s.allOf, err = c.list(m.value, at)
 	case "$ref":
 		s.ref, err = c.resolve(m.value, at)
+	default:
+		if asserts(m) {
+			c.leave(at)
+		}
 	}
 	return err
 }

@@ -1,11 +1,12 @@
-// Package schema checks the arguments of tool calls against a subset of JSON
-// Schema, and repairs what can be repaired without losing anything.
+// Package schema checks the arguments of tool calls, and answers that must have a
+// form, against a subset of JSON Schema. It repairs of arguments what can be
+// repaired without losing anything.
 //
 // The subset: type, enum, const, required, properties, additionalProperties,
 // items, the minimum and maximum keywords of numbers, strings and arrays,
 // pattern, anyOf, oneOf, allOf and local $ref. Other keywords are ignored; one
 // that would make a neighbour stricter than it was meant (patternProperties,
-// prefixItems) switches that neighbour off.
+// prefixItems) switches that neighbour off. Unchecked tells of them.
 //
 // Schemas come from foreign servers and arguments from models: sizes, depths
 // and steps are bounded, a recursive schema ends, nothing is fetched. It
@@ -47,6 +48,9 @@ type Schema struct {
 	anyOf, oneOf, allOf []*Schema
 	// ref is what $ref points to; it may lead back here.
 	ref *Schema
+
+	// unchecked is set in the root alone.
+	unchecked []string
 }
 
 type property struct {
@@ -84,6 +88,7 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile schema: %w", err)
 	}
+	s.unchecked = c.unchecked
 	return s, nil
 }
 

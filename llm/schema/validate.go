@@ -35,9 +35,27 @@ func (p Problem) Error() string {
 func (s *Schema) Validate(args []byte) []Problem {
 	v, err := parse(args)
 	if err != nil {
-		return []Problem{{Found: "no JSON (" + plain(err.Error()) + ")", Expected: s.wants()}}
+		return []Problem{s.noJSON(err)}
 	}
 	return s.validate(v, &budget{steps: steps(args)}, "", 0)
+}
+
+// ValidateStrict is Validate for JSON that programs of others will read: an
+// object that says a name twice is a problem too, since each reader understands
+// it in its own way (RFC 8259, section 4).
+func (s *Schema) ValidateStrict(text []byte) []Problem {
+	v, twice, err := scan(text)
+	switch {
+	case err != nil:
+		return []Problem{s.noJSON(err)}
+	case twice != nil:
+		return []Problem{{Found: fmt.Sprintf("an object with %q twice", clip(*twice)), Expected: "each name once"}}
+	}
+	return s.validate(v, &budget{steps: steps(text)}, "", 0)
+}
+
+func (s *Schema) noJSON(err error) Problem {
+	return Problem{Found: "no JSON (" + plain(err.Error()) + ")", Expected: s.wants()}
 }
 
 // budget is the work that one validation may cost. Schemas that branch and

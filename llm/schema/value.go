@@ -64,17 +64,24 @@ type member struct {
 // parse reads one JSON value. Of members with the same name the last wins, at
 // the place of the first.
 func parse(data []byte) (value, error) {
+	v, _, err := scan(data)
+	return v, err
+}
+
+// scan is parse, and returns the first name that an object says twice as well,
+// if there is one.
+func scan(data []byte) (v value, twice *string, err error) {
 	if !json.Valid(data) {
 		var probe json.RawMessage
 		err := json.Unmarshal(data, &probe)
 		if err == nil {
 			err = errors.New("invalid JSON")
 		}
-		return value{}, err
+		return value{}, nil, err
 	}
 	s := scanner{data: data}
-	v := s.value(0)
-	return v, s.err
+	v = s.value(0)
+	return v, s.twice, s.err
 }
 
 // scanner walks JSON that is known to be valid, which is why it looks so
@@ -84,6 +91,8 @@ type scanner struct {
 	pos  int
 	// err is a bound that was met; the walk ends with it.
 	err error
+	// twice is the first name that an object says twice.
+	twice *string
 }
 
 // next skips white space and separators, and returns the byte that follows.
@@ -144,6 +153,9 @@ func (s *scanner) object(depth int) value {
 		m.name = decode(m.raw)
 		m.value = s.value(depth + 1)
 		if i, twice := at[m.name]; twice {
+			if s.twice == nil {
+				s.twice = &m.name
+			}
 			v.members[i] = m
 			continue
 		}
