@@ -29,6 +29,10 @@ type Message struct {
 
 	// Text is what the user or the assistant said; valid UTF-8.
 	Text string
+	// Display is what a person typed, when Text, which the model gets, says more
+	// than that; empty when they agree. Of user messages alone. In a session that
+	// was imported it may hide what Text says: there people are shown Text.
+	Display string
 	// Attachments are images that go with a user message.
 	Attachments []Attachment
 
@@ -68,6 +72,15 @@ func (m Message) PlainText() string {
 		return m.Text
 	}
 	return PartsText(m.Parts)
+}
+
+// Shown returns what people are shown of a message: what was typed, where the
+// model was told more.
+func (m Message) Shown() string {
+	if m.Role == RoleUser && m.Display != "" {
+		return m.Display
+	}
+	return m.PlainText()
 }
 
 // PartsText joins the text parts of a result with newlines; this is all that

@@ -37,6 +37,22 @@ func TestErrorKeepsWhatItWraps(t *testing.T) {
 	}
 }
 
+func TestShown(t *testing.T) {
+	for _, c := range []struct {
+		m    Message
+		want string
+	}{
+		{Message{Role: RoleUser, Text: "all"}, "all"},
+		{Message{Role: RoleUser, Text: "all", Display: "typed"}, "typed"},
+		{Message{Role: RoleAssistant, Text: "all", Display: "typed"}, "all"},
+		{Message{Role: RoleTool, Text: "x", Display: "typed", Parts: []Part{{Type: PartText, Text: "all"}}}, "all"},
+	} {
+		if got := c.m.Shown(); got != c.want {
+			t.Errorf("%+v: got %q, want %q", c.m, got, c.want)
+		}
+	}
+}
+
 func TestPlainText(t *testing.T) {
 	text := func(s string) Part { return Part{Type: PartText, Text: s} }
 	picture, block := Part{Type: PartImage, Data: []byte("x")}, Part{Type: PartUI, Block: []byte(`{}`)}

@@ -49,6 +49,7 @@ func TestBodiesAreThoseOfTheSpec(t *testing.T) {
 			`{"role":"user","text":"a<b>&\"\\\n\u0001é"}`},
 		{"image", llm.Message{Role: llm.RoleUser, Attachments: []llm.Attachment{png}},
 			`{"role":"user","text":"","attachments":[{"kind":"image","mimeType":"image/png","data":"iVBORw==","bytes":4,"width":2,"height":3}]}`},
+		{"typed", llm.Message{Role: llm.RoleUser, Text: "long", Display: "/short"}, `{"role":"user","text":"long","display":"/short"}`},
 		{"answer", llm.Message{Role: llm.RoleAssistant, Text: "x"}, `{"role":"assistant","text":"x","calls":[]}`},
 		{"everything of an answer", llm.Message{
 			Role: llm.RoleAssistant, Calls: []llm.ToolCall{{ID: "1", Name: "f", Arguments: `{"a": 1`}},
@@ -142,6 +143,9 @@ func TestDecodeTakesWhatOthersWrite(t *testing.T) {
 		{"no result", `{"role":"tool","callId":"1"}`, llm.Message{Role: llm.RoleTool, CallID: "1"}, false},
 		{"escapes", `{"role":"\u0075ser","te\u0078t":"\u0078"}`, user, false},
 		{"unknown field", `{"role":"user","text":"x","summary":true}`, user, true},
+		{"typed text of no kind", `{"role":"user","text":"x","display":["y"]}`, user, true},
+		{"nothing typed", `{"role":"user","text":"x","display":""}`, user, true},
+		{"nothing typed at all", `{"role":"user","text":"x","display":null}`, user, false},
 		{"field of another role", `{"role":"user","text":"x","calls":[]}`, user, true},
 		{"another case is another field", `{"role":"user","text":"x","Text":"y"}`, user, true},
 		{"wrong types", `{"role":"user","text":5,"attachments":{"a":1}}`, llm.Message{Role: llm.RoleUser}, true},
@@ -183,6 +187,8 @@ func TestUnknownFieldsSurviveAChange(t *testing.T) {
 	}{
 		{"text", `{"x":{"k":1},"role":"user","text":"old","summary":true}`,
 			`{"role":"user","text":"new","x":{"k":1},"summary":true}`, func(m *llm.Message) { m.Text = "new" }},
+		{"typed text taken back", `{"role":"user","text":"x","display":"y","summary":true}`, `{"role":"user","text":"x","summary":true}`,
+			func(m *llm.Message) { m.Display = "" }},
 		{"calls by id", `{"role":"assistant","text":"","calls":[{"id":"1","name":"f","arguments":"{}","x":1},{"id":"2","name":"g","arguments":"{}","x":2}],"origin":{"provider":"p","api":"a","model":"m","r":1}}`,
 			`{"role":"assistant","text":"","calls":[{"id":"2","name":"g","arguments":"{}","x":2}],"origin":{"provider":"p","api":"a","model":"m","r":1}}`,
 			func(m *llm.Message) { m.Calls = m.Calls[1:] }},
@@ -307,7 +313,7 @@ func randomMessage(r *rand.Rand) llm.Message {
 	}
 	switch m.Role {
 	case llm.RoleUser:
-		m.Text = word()
+		m.Text, m.Display = word(), word()
 		some(func() {
 			m.Attachments = append(m.Attachments, llm.Attachment{MIMEType: "image/webp", Data: blob(), Width: r.IntN(3), Height: r.IntN(3)})
 		})

@@ -69,6 +69,10 @@ func (d *decoder) field(m *llm.Message, key string, value []byte) {
 	switch key {
 	case "text":
 		m.Text = d.text(value)
+	case "display":
+		if m.Display = d.text(value); m.Display == "" {
+			d.wrong(value) // an empty one is not written again
+		}
 	case "attachments":
 		m.Attachments = list(d, value, MaxAttachments, "attachments", d.attachment)
 	case "calls":
