@@ -68,7 +68,7 @@ func sound(calls []llm.ToolCall) []llm.ToolCall {
 func (l *loop) start() error {
 	var prompt []llm.Message
 	if l.in.Prompt != "" || len(l.in.Attachments) > 0 {
-		prompt = []llm.Message{{Role: llm.RoleUser, Text: l.in.Prompt, Attachments: l.in.Attachments}}
+		prompt = []llm.Message{l.in.Output.message(l.in.Prompt, l.in.Attachments)}
 	}
 	if err := l.startWith(context.WithoutCancel(l.ctx), prompt); err != nil {
 		var exists *ExistsError
@@ -78,6 +78,12 @@ func (l *loop) start() error {
 		return llm.Errorf(llm.CauseStore, "begin run: %w", err)
 	}
 	l.messages = append(l.messages, prompt...)
+	for _, m := range slices.Backward(l.messages) {
+		if m.Role == llm.RoleUser {
+			l.repaired = IsRepair(m) // by the run that this one continues
+			break
+		}
+	}
 	return nil
 }
 

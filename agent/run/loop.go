@@ -38,6 +38,8 @@ type loop struct {
 	// text is the answer, or what there is of it; truncated: the limit cut it.
 	text      string
 	truncated bool
+	// repaired: the model was asked for an answer that fits.
+	repaired bool
 	// denied counts calls; allDenied speaks of the last turn with calls.
 	denied    int
 	allDenied bool

@@ -64,6 +64,8 @@ type Input struct {
 	Acknowledge bool
 	Prompt      string
 	Attachments []llm.Attachment
+	// Output is the form of the final answer; nil: any text.
+	Output *Output
 	// MaxOutputTokens caps each answer of this run; zero leaves it to Limits.
 	MaxOutputTokens int
 	// OnEvent is called in line with every event, never by two goroutines at
@@ -86,7 +88,8 @@ const (
 type Outcome struct {
 	RunID  string
 	Status Status
-	// Text is the answer.
+	// Text is the answer, or what there is of it. With an Output, that of a
+	// completed run is the JSON alone.
 	Text  string
 	Usage llm.Usage
 	Turns int
@@ -128,7 +131,9 @@ func (l *loop) turns() error {
 		if m.Text != "" {
 			l.emit(plug.Delta{Delta: m.Text})
 		}
-		return l.answered(m)
+		if again, err := l.answered(m); !again || err != nil {
+			return err
+		}
 	}
 	for turn := 1; ; turn++ {
 		l.turn = turn
@@ -137,7 +142,10 @@ func (l *loop) turns() error {
 			return err
 		}
 		if len(m.Calls) == 0 {
-			return l.answered(m)
+			if again, err := l.answered(m); !again || err != nil {
+				return err
+			}
+			continue
 		}
 		if err := l.calls(m.Calls); err != nil {
 			return err
@@ -148,15 +156,16 @@ func (l *loop) turns() error {
 	}
 }
 
-// answered ends a run with the model's last message.
-func (l *loop) answered(m llm.Message) error {
+// answered ends a run with the model's last message, unless it was asked for
+// another one.
+func (l *loop) answered(m llm.Message) (again bool, err error) {
 	l.text = m.Text
-	if !m.Truncated {
-		return nil
+	if again, err = l.fit(m); again || err != nil || !m.Truncated {
+		return again, err
 	}
 	l.truncated = true
 	l.emit(plug.ResponseTruncated{Turn: l.turn, MaxOutputTokens: l.maxOutput, Source: l.outputSource})
-	return nil
+	return false, nil
 }
 
 var errTurns = errors.New("turn limit met")
