@@ -25,7 +25,9 @@ const (
 // root is the top, and the same rules hold. A root that its own repository
 // ignores was chosen by the user: nothing from above it holds then.
 func (r *root) excludes() (lv *level, prefix string) {
-	lv = lv.below("", userExcludes())
+	if !r.lone {
+		lv = lv.below("", userExcludes())
+	}
 	top, git := repository(r.abs)
 	if git == "" {
 		return lv, ""
@@ -42,6 +44,17 @@ func (r *root) excludes() (lv *level, prefix string) {
 		}
 	}
 	return lv, prefix
+}
+
+// SkipUserExcludes lets listings and searches depend on the repository alone, not
+// on the ignore rules in the user's home. Call it before anything else.
+func (w *Workspace) SkipUserExcludes() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lone = true
+	for _, r := range w.roots {
+		r.lone = true
+	}
 }
 
 // repository finds the top of the repository that dir is in, and the directory

@@ -251,6 +251,31 @@ func TestC175SameSetAsGit(t *testing.T) {
 	sameAsGit(t, wt)
 }
 
+func TestUserExcludesCanBeSkipped(t *testing.T) {
+	home := alone(t)
+	put(t, filepath.Join(home, ".config/git/ignore"), "*.mine\n")
+	dir, more := tree(t, "a.mine", "a.log", "sub/b.mine"), tree(t, "c.mine")
+	git(t, dir, "init", "-q")
+	put(t, filepath.Join(dir, ".gitignore"), "*.log\n")
+	for _, skip := range []bool{false, true} {
+		w := open(t, dir)
+		want, wantMore := "-3.1", "-1.0" // .gitignore is hidden
+		if skip {
+			w.SkipUserExcludes()
+			want, wantMore = "a.mine sub/b.mine -1.1", filepath.Join(more, "c.mine")+" -0.0"
+		}
+		if _, err := w.Approve(more); err != nil {
+			t.Fatal(err)
+		}
+		if got := listed(t, w, ListQuery{}); got != want {
+			t.Errorf("skip %v: got %q, want %q", skip, got, want)
+		}
+		if got := listed(t, w, ListQuery{Path: more}); got != wantMore {
+			t.Errorf("skip %v: got %q of the approved directory, want %q", skip, got, wantMore)
+		}
+	}
+}
+
 // Random trees and ignore files against git itself.
 func TestC175RandomTreesAgainstGit(t *testing.T) {
 	home := alone(t)

@@ -57,6 +57,7 @@ type root struct {
 	approved bool   // added by Approve, not named at start
 	holds    int    // approvals that are not revoked, and one if it was named; guarded by Workspace.mu
 	base     string // where relative paths start, below the first root
+	lone     bool   // the user's own ignore rules do not hold
 }
 
 // Workspace is a set of roots. It is safe for concurrent use.
@@ -66,6 +67,7 @@ type Workspace struct {
 	revoked []*root // closed with the others: a call may still hold one
 	own     pathSet // Alisio's own paths
 	closed  pathSet // those that are never opened
+	lone    bool    // what lone of its roots is
 
 	writes sync.Mutex // one at a time
 }
@@ -151,7 +153,7 @@ func (w *Workspace) add(dir string, approved bool) (*root, error) {
 			return have, r.dir.Close()
 		}
 	}
-	r.first, r.approved, r.holds = len(w.roots) == 0, approved, 1
+	r.first, r.approved, r.holds, r.lone = len(w.roots) == 0, approved, 1, w.lone
 	w.roots = append(slices.Clip(w.roots), r)
 	return r, nil
 }
