@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,7 +68,7 @@ func (a *App) admit(ctx context.Context, sessionID, requestID string) (admission
 
 // samePrompt refuses a request id that was used for something else: the answer
 // to it would be given for an answer to this.
-func (a *App) samePrompt(ctx context.Context, r session.Run, prompt string) error {
+func (a *App) samePrompt(ctx context.Context, r session.Run, prompt string, output *run.Output) error {
 	s, ok := a.store.(replayer)
 	if !ok {
 		return nil
@@ -76,12 +77,16 @@ func (a *App) samePrompt(ctx context.Context, r session.Run, prompt string) erro
 	if err != nil {
 		return storeError(err)
 	}
+	prompt = strings.ToValidUTF8(prompt, "\uFFFD")
 	for _, m := range messages {
-		if m.Role != llm.RoleUser {
+		switch {
+		case m.Role != llm.RoleUser || run.IsRepair(m):
 			continue
-		}
-		if m.Text == strings.ToValidUTF8(prompt, "\uFFFD") {
+		case m.Text == output.Prompt(prompt):
 			return nil
+		case m.Shown() == prompt:
+			return llm.Errorf(llm.CauseBadRequest, "request %s was made with another output schema, or with none, in session %s", r.RequestID, r.Session).
+				WithHint("a request id stands for one task: take another one")
 		}
 		return llm.Errorf(llm.CauseBadRequest, "request %s was made with another prompt, in session %s", r.RequestID, r.Session).
 			WithHint("a request id stands for one task: take another one")
@@ -176,6 +181,9 @@ func (a *App) replay(ctx context.Context, r session.Run, onEvent func(plug.Event
 		onEvent(e)
 		ended(&out, e.Data)
 	}
+	if out.Text == "" && r.Status != Completed {
+		out.Text = unfinished(messages)
+	}
 	if out.Code == "" && r.Status == Failed {
 		out.Code = llm.CauseInternal
 	}
@@ -183,6 +191,20 @@ func (a *App) replay(ctx context.Context, r session.Run, onEvent func(plug.Event
 		out.Err = llm.Errorf(out.Code, "%s", r.Error)
 	}
 	return out, nil
+}
+
+// unfinished is the answer, or what there was of it, of a run that did not end
+// well: its last event does not hold it.
+func unfinished(messages []llm.Message) string {
+	for _, m := range slices.Backward(messages) {
+		if m.Role == llm.RoleAssistant && len(m.Calls) == 0 {
+			return m.Text
+		}
+		if !run.IsRepair(m) {
+			break
+		}
+	}
+	return ""
 }
 
 // speaker returns what says, before each event that ends an answer, that answer.
@@ -206,7 +228,7 @@ func speaker(messages []llm.Message, onEvent func(plug.Event)) func(plug.Event) 
 			say(e, answers[0])
 			answers = answers[1:]
 		}
-		if d, ok := e.Data.(plug.RunCompleted); ok && d.Text != said {
+		if d, ok := e.Data.(plug.RunCompleted); ok && d.Text != said && d.Text != run.Bare(said) {
 			say(e, d.Text)
 		}
 	}

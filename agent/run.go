@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -26,6 +27,10 @@ type RunOptions struct {
 	Attachments []llm.Attachment
 	// MaxOutputTokens caps each answer; zero leaves it to the configuration.
 	MaxOutputTokens int
+	// OutputSchema is a JSON Schema that the final answer has to fit; the Text of a
+	// completed run is then the JSON alone. Nil: any text. The deltas are what the
+	// model says, a fence and an answer that it is asked to repair included.
+	OutputSchema json.RawMessage
 	// AcknowledgeUncertain: the person knows that it is not known whether calls
 	// of the session took effect, and wants to go on.
 	AcknowledgeUncertain bool
@@ -48,20 +53,24 @@ func (a *App) Run(ctx context.Context, sessionID, prompt string, o RunOptions) (
 	if strings.TrimSpace(prompt) == "" && len(o.Attachments) == 0 {
 		return Outcome{}, llm.Errorf(llm.CauseBadRequest, "the prompt is empty")
 	}
+	output, err := a.output(o.OutputSchema)
+	if err != nil {
+		return Outcome{}, err
+	}
 	for wait := newPatience(); ; {
 		ad, err := a.admit(ctx, sessionID, o.RequestID)
 		if err != nil {
 			return Outcome{}, err
 		}
 		if ad.prior.ID != "" {
-			if err := a.samePrompt(ctx, ad.prior, prompt); err != nil {
+			if err := a.samePrompt(ctx, ad.prior, prompt, output); err != nil {
 				return Outcome{}, err
 			}
 			if ad.continues() == "" {
 				return a.replay(ctx, ad.prior, o.OnEvent)
 			}
 		}
-		out, err := a.attempt(ctx, ad, prompt, o)
+		out, err := a.attempt(ctx, ad, prompt, output, o)
 		var busy *session.BusyError
 		var exists *run.ExistsError
 		if o.RequestID == "" || !errors.As(err, &busy) && !errors.As(err, &exists) {
@@ -73,8 +82,17 @@ func (a *App) Run(ctx context.Context, sessionID, prompt string, o RunOptions) (
 	}
 }
 
+// output reads the schema of an answer, and says what of it is not checked.
+func (a *App) output(raw json.RawMessage) (*run.Output, error) {
+	output, err := run.NewOutput(raw)
+	if places := output.Unchecked(); len(places) > 0 {
+		a.o.Log.Warn("the output schema says more than is checked: " + strings.Join(places, ", "))
+	}
+	return output, err
+}
+
 // attempt locks the session and runs in it.
-func (a *App) attempt(ctx context.Context, ad admission, prompt string, o RunOptions) (Outcome, error) {
+func (a *App) attempt(ctx context.Context, ad admission, prompt string, output *run.Output, o RunOptions) (Outcome, error) {
 	choice, err := a.choose(ctx)
 	if err != nil {
 		return Outcome{}, err
@@ -82,7 +100,7 @@ func (a *App) attempt(ctx context.Context, ad admission, prompt string, o RunOpt
 	in := run.Input{
 		SessionID: ad.session, RunID: o.RunID, CorrelationID: o.CorrelationID, RequestID: o.RequestID,
 		Acknowledge: o.AcknowledgeUncertain, Continues: ad.continues(), Prompt: prompt,
-		Attachments: o.Attachments, MaxOutputTokens: o.MaxOutputTokens, OnEvent: o.OnEvent,
+		Attachments: o.Attachments, Output: output, MaxOutputTokens: o.MaxOutputTokens, OnEvent: o.OnEvent,
 	}
 	if in.SessionID == "" {
 		in.SessionID = NewID()
