@@ -40,7 +40,12 @@ type Options struct {
 	// Guarded are further files of the person's own, such as that of --config,
 	// that file tools never write without a yes.
 	Guarded []string
-	Policy  perm.Policy
+	// Hermetic: nothing of the person or the project shapes a run but what stands
+	// here. No instruction file, no ignore rule of the person and no cache is read,
+	// and no cache is written. What tools read when a model asks for it, and what
+	// the programs read that they start, is the task's own affair. See Fingerprint.
+	Hermetic bool
+	Policy   perm.Policy
 	// Asker puts questions to the person; nil: nobody can be asked, and what
 	// would need a yes is denied with the remedy.
 	Asker plug.Asker
@@ -132,6 +137,10 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err := a.openFiles(); err != nil {
 		return nil, err
 	}
+	if o.Hermetic {
+		// They stay guarded; nobody finds them here any more.
+		a.o.Dirs.Config, a.o.Dirs.Cache = "", ""
+	}
 	a.host = host.New(host.Options{
 		Config: o.Config, Log: o.Log, Register: a.providers.Register,
 		HTTP: func(p plug.Purpose) *http.Client { return a.clients.Client(string(p)) },
@@ -169,6 +178,9 @@ func (a *App) openFiles() error {
 	if err := files.SetBase(a.o.Dir); err != nil {
 		files.Close()
 		return err
+	}
+	if a.o.Hermetic {
+		files.SkipUserExcludes()
 	}
 	files.Guard(a.o.Dirs.Config, a.o.Dirs.State, a.o.Dirs.Cache)
 	files.Guard(a.o.Guarded...)

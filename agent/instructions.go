@@ -13,7 +13,7 @@ import (
 // instructions are what every request of a session starts with. They hold no
 // clock and nothing that changes, so that provider caches hit.
 func (a *App) instructions() (string, error) {
-	context, err := resource.Load(contextOptions(a.o, a.root))
+	context, err := a.contextFiles()
 	if err != nil {
 		return "", err
 	}
@@ -32,6 +32,14 @@ func (a *App) instructions() (string, error) {
 		b.WriteString(context.Text)
 	}
 	return b.String(), nil
+}
+
+// contextFiles reads the instruction files of the person and the repository.
+func (a *App) contextFiles() (resource.Context, error) {
+	if a.o.Hermetic {
+		return resource.Context{}, nil
+	}
+	return resource.Load(contextOptions(a.o, a.root))
 }
 
 // withheld names the tools that this run does not offer and what would allow

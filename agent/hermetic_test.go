@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"alisio/agent/config"
+	"alisio/plug"
+)
+
+// A hermetic run is told nothing by files of the person or the project, finds
+// what they would hide, and leaves nothing in the cache; what guards the person's
+// own directories stays.
+func TestAHermeticRunReadsNothingOfThePerson(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	t.Setenv("XDG_CONFIG_HOME", "")
+	write := func(name, text string) string {
+		path := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	own := write("config/AGENTS.md", "global says tabs")
+	write("repo/AGENTS.md", "repository says spaces")
+	write("repo/.git/HEAD", "ref: refs/heads/main\n")
+	write("repo/notes.mine", "x")
+	write(".config/git/ignore", "*.mine\n")
+	dirs := config.Dirs{Config: filepath.Join(home, "config"), State: filepath.Join(home, "state"), Cache: filepath.Join(home, "cache")}
+	for _, hermetic := range []bool{false, true} {
+		a := app(t, `{"turns":[{"text":"done"}]}`, Options{Dir: filepath.Join(home, "repo"), Dirs: dirs, Hermetic: hermetic})
+		text, err := a.instructions()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, said := range []string{"global says tabs", "repository says spaces"} {
+			if strings.Contains(text, said) == hermetic {
+				t.Errorf("hermetic %v: the instructions are\n%s", hermetic, text)
+			}
+		}
+		l, err := a.toolFiles("s", "").List(context.Background(), plug.ListQuery{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := false
+		for _, e := range l.Entries {
+			seen = seen || e.Name == "notes.mine"
+		}
+		if seen != hermetic {
+			t.Errorf("hermetic %v: what the person ignores is listed: %v", hermetic, seen)
+		}
+		target, err := a.files.Resolve(own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, protected := a.files.Protected(target); !protected {
+			t.Errorf("hermetic %v: %s is not protected", hermetic, own)
+		}
+		if _, err := a.Run(context.Background(), "", "go", RunOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(dirs.Cache); hermetic && !os.IsNotExist(err) {
+			t.Errorf("the cache was made: %v", err)
+		}
+		if hermetic && (a.o.Dirs.Cache != "" || a.o.Dirs.Config != "") {
+			t.Errorf("parts of the engine find %+v", a.o.Dirs)
+		}
+	}
+	if _, err := os.Stat(dirs.State); err == nil {
+		filepath.WalkDir(dirs.State, func(path string, _ fs.DirEntry, _ error) error { t.Errorf("written: %s", path); return nil })
+	}
+}
