@@ -1,0 +1,44 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"alisio/agent/run"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// Final is the one object that --json=final prints (spec events.md, "JSONL").
+// Errors are for people and stand elsewhere; Code is for programs. Its JSON is no
+// line for a terminal yet: who prints it escapes what acts there.
+type Final struct {
+	// SessionID and RunID are empty when no run was started.
+	SessionID string `json:"sessionId"`
+	RunID     string `json:"runId"`
+	// Status is one of the four ends of a run.
+	Status run.Status `json:"status"`
+	Code   llm.Cause  `json:"code,omitempty"`
+	// Text is the answer, or what there was of it.
+	Text   string     `json:"text"`
+	Usage  plug.Usage `json:"usage"`
+	Denied int        `json:"denied"`
+}
+
+// Final is what programs are told of an outcome.
+func (o Outcome) Final() Final {
+	return Final{
+		SessionID: o.SessionID, RunID: o.RunID, Status: o.Status, Code: o.Code, Text: o.Text, Denied: o.Denied,
+		Usage: plug.Usage{Input: o.Usage.Input, Output: o.Usage.Output, CachedInput: o.Usage.CachedInput},
+	}
+}
+
+// NotStarted is what programs are told of an error that Run returned: it failed,
+// or was stopped, before there was a run. The session is the one that was asked
+// for, empty for a new one.
+func NotStarted(sessionID string, err error) Final {
+	if errors.Is(err, context.Canceled) {
+		return Final{SessionID: sessionID, Status: Cancelled}
+	}
+	return Final{SessionID: sessionID, Status: Failed, Code: llm.CauseOf(err)}
+}
