@@ -71,8 +71,14 @@ func (f Fingerprint) String() string {
 // Fingerprint tells what Run with the same arguments, in a new session, would be
 // made from. Of the options it takes those that reach the model.
 func (a *App) Fingerprint(prompt string, o RunOptions) (Fingerprint, error) {
-	var f Fingerprint
-	var err error
+	program, err := os.Executable()
+	if err != nil {
+		program = "" // can not be opened
+	}
+	return a.fingerprint(program, prompt, o)
+}
+
+func (a *App) fingerprint(program, prompt string, o RunOptions) (f Fingerprint, err error) {
 	if f.Config, err = a.configDigest(o); err != nil {
 		return f, fmt.Errorf("fingerprint configuration: %w", err)
 	}
@@ -80,11 +86,7 @@ func (a *App) Fingerprint(prompt string, o RunOptions) (Fingerprint, error) {
 		return f, fmt.Errorf("fingerprint prompt: %w", err)
 	}
 	f.Tools = toolsDigest(a.host.Tools())
-	path, err := os.Executable()
-	if err != nil {
-		path = "" // can not be opened
-	}
-	f.Binary = binaryDigest(path)
+	f.Binary = binaryDigest(program)
 	return f, nil
 }
 

@@ -87,7 +87,7 @@ func (s setting) fingerprint(t *testing.T) Fingerprint {
 		t.Fatal(err)
 	}
 	defer a.Close(context.Background())
-	f, err := a.Fingerprint(s.prompt, s.run)
+	f, err := a.fingerprint("fingerprint_test.go", s.prompt, s.run) // a program's file is large
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,6 +263,18 @@ func alter(t *testing.T, path string, v reflect.Value) {
 		v.Set(reflect.Append(v, reflect.New(v.Type().Elem()).Elem()))
 	default:
 		t.Fatalf("%s is of a kind that this test can not change: %s", path, v.Kind())
+	}
+}
+
+func TestTheFingerprintOfThisProgram(t *testing.T) {
+	a := app(t, `{"turns":[]}`, Options{})
+	f, err := a.Fingerprint("go", RunOptions{})
+	g, err2 := a.fingerprint("", "go", RunOptions{})
+	if err != nil || err2 != nil || parts(f, g) != "binary" {
+		t.Errorf("got %s, %v\nand %s without its file, %v", f, err, g, err2)
+	}
+	if _, err := a.Fingerprint("go", RunOptions{OutputSchema: json.RawMessage("{")}); llm.CauseOf(err) != llm.CauseBadRequest {
+		t.Errorf("a bad schema: %v", err)
 	}
 }
 
