@@ -1,5 +1,5 @@
-// Package term knows what the standard streams are: terminals or not, and
-// whether they show colour. It is the one door to golang.org/x/term.
+// Package term knows what the standard streams are: terminals or not, how wide,
+// and whether they show colour. It is the one door to golang.org/x/term.
 package term
 
 import (
@@ -12,18 +12,41 @@ import (
 // IsTerminal reports whether a stream is a terminal. Anything that is no file
 // of the operating system is none.
 func IsTerminal(stream any) bool {
+	yes := false
+	control(stream, func(fd uintptr) { yes = term.IsTerminal(int(fd)) })
+	return yes
+}
+
+// control calls do with the descriptor of a stream that is a file.
+func control(stream any, do func(fd uintptr)) {
 	f, ok := stream.(*os.File)
 	if !ok || f == nil {
-		return false
+		return
 	}
 	// Not f.Fd(), which would put the file into blocking mode for good.
-	c, err := f.SyscallConn()
-	if err != nil {
-		return false
+	if c, err := f.SyscallConn(); err == nil {
+		c.Control(do) // an error means that do was not called
 	}
-	yes := false
-	err = c.Control(func(fd uintptr) { yes = term.IsTerminal(int(fd)) })
-	return err == nil && yes
+}
+
+// Width is how many cells a terminal has in a line; zero when the stream is none
+// or does not tell.
+func Width(stream any) int {
+	width := 0
+	control(stream, func(fd uintptr) {
+		if w, _, err := term.GetSize(int(fd)); err == nil {
+			width = w
+		}
+	})
+	return width
+}
+
+// Discard drops what was typed into a terminal and not read yet, a line that is
+// not finished too. It does nothing to what is no terminal.
+func Discard(stream any) {
+	if IsTerminal(stream) {
+		control(stream, discard)
+	}
 }
 
 // Color reports whether colour may be written to a stream: to a terminal that
