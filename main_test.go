@@ -113,7 +113,7 @@ var arrows = []repocheck.Row{
 	{Package: "agent", May: []string{"plug", "llm", "db"}, Any: "agent", But: []string{"agent/tools"}},
 
 	{Package: "tui/term"},
-	{Package: "tui/plain", May: []string{"plug", "llm", "agent/text"}},
+	{Package: "tui/plain", May: []string{"agent", "plug", "llm", "agent/text", "tui/term"}},
 	{Package: "tui/cli/args", May: []string{"agent/config", "llm"}},
 	{Package: "tui/cli", May: []string{"agent", "agent/config", "agent/perm", "agent/text", "plug", "llm", "tui/cli/args", "tui/plain", "tui/term"}},
 

@@ -36,7 +36,9 @@ type Text struct {
 	raw    []byte // buffers of answer, kept
 	clean  []byte
 	titles map[string]string
-	err    error
+	// seen are the calls that a person was shown before, and asked about.
+	seen map[string]bool
+	err  error
 }
 
 // TextOptions says where text goes.
@@ -49,7 +51,8 @@ type TextOptions struct {
 	Dim bool
 	// Shared: both writers are the same screen.
 	Shared bool
-	// Diffs shows what was changed below the line about a change.
+	// Diffs shows what was changed below the line about a change, unless a person
+	// was shown it before and asked.
 	Diffs bool
 	// Stop is called once when Answer can not be written to.
 	Stop func()
@@ -62,7 +65,7 @@ func NewText(o TextOptions) *Text {
 	}
 	return &Text{
 		out: o.Answer, notes: o.Notes, stop: o.Stop, dim: o.Dim, diffs: o.Diffs, space: o.Shared,
-		titles: make(map[string]string),
+		titles: make(map[string]string), seen: make(map[string]bool),
 	}
 }
 
@@ -78,9 +81,12 @@ func (t *Text) Event(e plug.Event) {
 		t.endLine()
 	case plug.ToolStarted:
 		t.titles[d.ID] = d.Title
+	case plug.ApprovalRequested:
+		t.seen[d.ID] = t.seen[d.ID] || d.Directory == ""
 	case plug.ToolCompleted:
 		t.tool(d)
 		delete(t.titles, d.ID)
+		delete(t.seen, d.ID)
 	case plug.ResponseTruncated:
 		t.notice("the answer was cut at %d output tokens (limits.maxOutputTokens)", d.MaxOutputTokens)
 	case plug.RunCompleted:
@@ -157,7 +163,7 @@ func (t *Text) tool(d plug.ToolCompleted) {
 	}
 	t.told = true
 	t.note(text.Clip(line, maxLine))
-	if t.diffs && d.Result != nil {
+	if t.diffs && d.Result != nil && !t.seen[d.ID] {
 		t.showDiff(d.Result)
 	}
 }

@@ -1,0 +1,181 @@
+package plain
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"alisio/agent"
+	"alisio/llm"
+	"alisio/tui/term"
+)
+
+// Lines is the line mode: a conversation on a terminal that is left as it is, or
+// on pipes. Answers go to standard output and nothing else does; the head, marks,
+// questions, tool lines and notices go where a person looks.
+//
+//	standard input ─► reader ─┐                    ┌─► the next prompt
+//	interrupts ───────────────┼─► Run ─► a prompt ─┴─► agent.App.Run ─┐
+//	questions of the run ─────┘    ▲                   events, printed│
+//	        ▲                      └──────────────────────────────────┤
+//	        └──────────────────────────────────────────────────────────┘
+//
+// The goroutine of Run alone takes lines and answers questions, and the fields of
+// its state are its own. It is made before the application, whose Asker it is.
+type Lines struct {
+	o   LineOptions
+	out io.Writer // where a person looks
+	in  *reader
+
+	asks chan asking // unbuffered: who asks waits
+	// screen holds the one ticket to print: a question keeps it until the answer.
+	screen chan struct{}
+
+	session string
+	// waiting came while a run worked; size is their bytes.
+	waiting []typed
+	size    int
+	// end is why no more lines come: io.EOF, or what reading met.
+	end     error
+	warned  bool      // it was said that what is typed waits
+	leaving time.Time // of the last interrupt at an empty prompt
+	// stopping: the run was told to stop.
+	stopping bool
+}
+
+// LineOptions is the world around a line mode.
+type LineOptions struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	// Interrupts brings SIGINT, which stops a run and not the program. What ends
+	// the program cancels the context of Lines.Run. Its size is the sender's; one
+	// that is dropped while another waits changes nothing.
+	Interrupts <-chan os.Signal
+	// Quit ends the process at once: an interrupt came while a run is stopped
+	// already. Without it such an interrupt is ignored.
+	Quit func()
+	// Quiet leaves out the head, tool lines and notices of a run.
+	Quiet bool
+}
+
+// Talk says what a conversation is about.
+type Talk struct {
+	// Session is the stored session to go on with; empty: a new one.
+	Session string
+	// Prompt, if any, is sent first, with Images.
+	Prompt string
+	Images []llm.Attachment
+	// Acknowledge is RunOptions.AcknowledgeUncertain of the first run.
+	Acknowledge   bool
+	CorrelationID string
+	// Workspace and Mode, the permission mode, stand in the head.
+	Workspace, Mode string
+	// History gives the messages of a session, to show the last exchange of the
+	// one that goes on; nil shows none.
+	History func(ctx context.Context, session string) ([]llm.Message, error)
+	// GoOn says, at the end, how to go on with a session; nil says nothing.
+	GoOn func(ctx context.Context, session string) string
+	// Advise adds what can be done to the error of a run; nil adds nothing.
+	Advise func(error) error
+}
+
+// Ended is how a conversation ended that met nothing fatal.
+type Ended struct {
+	// Session is empty when nothing was asked.
+	Session string
+	// Cancelled: by interrupts, by the context, or because nobody reads the answers
+	// any more (exit code 130).
+	Cancelled bool
+}
+
+// NewLines makes a line mode. It reads nothing before Run.
+func NewLines(o LineOptions) *Lines {
+	if o.Getenv == nil {
+		o.Getenv = func(string) string { return "" }
+	}
+	l := &Lines{
+		o: o, out: o.Stderr, in: newReader(o.Stdin, term.IsTerminal(o.Stdin)),
+		asks: make(chan asking), screen: make(chan struct{}, 1),
+	}
+	if !term.IsTerminal(o.Stderr) && term.IsTerminal(o.Stdout) {
+		l.out = o.Stdout // a question that goes into a file is seen by nobody
+	}
+	return l
+}
+
+// Log prints warnings of the engine, never into a question.
+func (l *Lines) Log() slog.Handler {
+	if l.o.Quiet {
+		return slog.DiscardHandler
+	}
+	return NewNotices(heldWriter{l})
+}
+
+// heldWriter waits until the screen is free.
+type heldWriter struct{ l *Lines }
+
+func (h heldWriter) Write(p []byte) (int, error) {
+	defer h.l.hold()()
+	return h.l.out.Write(p)
+}
+
+// hold takes the screen and returns what gives it back.
+func (l *Lines) hold() func() {
+	l.screen <- struct{}{}
+	return func() { <-l.screen }
+}
+
+// Run talks until the person leaves. It is called once. The error is what ended
+// the conversation, not printed yet: a store that is broken, a session of which it
+// is not known what took effect (agent.UncertainError), an input or output that is
+// gone, and before the first prompt no model or server (CauseBadRequest and
+// others). What a run fails with is printed, and the conversation goes on.
+func (l *Lines) Run(ctx context.Context, app *agent.App, t Talk) (Ended, error) {
+	l.session = t.Session
+	go l.in.run() // see there for why it is not waited for
+	defer close(l.in.over)
+	defer l.bracket()()
+	if err := l.head(ctx, app, t); err != nil {
+		return Ended{Session: l.session}, err
+	}
+	left, err := l.talk(ctx, app, t)
+	if l.session != "" && t.GoOn != nil && !l.o.Quiet {
+		l.tell("%s", t.GoOn(ctx, l.session))
+	}
+	return Ended{Session: l.session, Cancelled: left}, err
+}
+
+// bracket has the terminal mark what is pasted, and returns what ends that.
+func (l *Lines) bracket() func() {
+	if kind := l.o.Getenv("TERM"); !l.in.terminal || !term.IsTerminal(l.out) || kind == "" || kind == "dumb" {
+		return func() {}
+	}
+	l.print("\x1b[?2004h")
+	return func() { l.print("\x1b[?2004l") }
+}
+
+// talk is the loop: a prompt, a run.
+func (l *Lines) talk(ctx context.Context, app *agent.App, t Talk) (cancelled bool, err error) {
+	for first := true; ; first = false {
+		p := prompted{text: t.Prompt}
+		if !first || t.Prompt == "" {
+			p = l.prompt(ctx)
+		} else {
+			l.echo(t.Prompt)
+		}
+		if p.left || p.err != nil {
+			return p.cancelled, p.err
+		}
+		o := agent.RunOptions{CorrelationID: t.CorrelationID}
+		if first {
+			o.Attachments, o.AcknowledgeUncertain = t.Images, t.Acknowledge
+		}
+		cancelled, err := l.work(ctx, app, p.text, o, t.Advise)
+		if cancelled || err != nil {
+			return cancelled, err
+		}
+	}
+}

@@ -1,0 +1,252 @@
+package plain
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"alisio/agent"
+	"alisio/agent/config"
+	"alisio/agent/perm"
+	"alisio/llm"
+	"alisio/llm/script"
+	"alisio/plug"
+)
+
+// terminal opens a pseudo-terminal of 60 cells and returns its two ends.
+func terminal(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { master.Close() })
+	var n, unlock uint32
+	size := [4]uint16{24, 60}
+	for _, call := range []struct {
+		request uintptr
+		arg     unsafe.Pointer
+	}{
+		{syscall.TIOCGPTN, unsafe.Pointer(&n)}, {syscall.TIOCSPTLCK, unsafe.Pointer(&unlock)},
+		{syscall.TIOCSWINSZ, unsafe.Pointer(&size)},
+	} {
+		// Not master.Fd(), after which Close would wait for a Read.
+		c, err := master.SyscallConn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Control(func(fd uintptr) {
+			if _, _, e := syscall.Syscall(syscall.SYS_IOCTL, fd, call.request, uintptr(call.arg)); e != 0 {
+				t.Error(e)
+			}
+		})
+	}
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return master, slave
+}
+
+// person sits at a terminal and waits for what it shows.
+type person struct {
+	t      *testing.T
+	master *os.File
+	shown  chan string // closed when the program is gone
+	seen   string
+}
+
+func (p *person) read() {
+	defer close(p.shown)
+	buf := make([]byte, 4096)
+	for {
+		n, err := p.master.Read(buf)
+		if err != nil {
+			return
+		}
+		p.shown <- string(buf[:n])
+	}
+}
+
+// sees waits until something is shown that was not seen before.
+func (p *person) sees(want string) {
+	p.t.Helper()
+	limit := time.After(20 * time.Second)
+	for {
+		if before, after, found := strings.Cut(p.seen, want); found {
+			p.t.Logf("%q", before+want)
+			p.seen = after
+			return
+		}
+		select {
+		case s, ok := <-p.shown:
+			if p.seen += s; !ok {
+				p.t.Fatalf("the program ended before %q: %q", want, p.seen)
+			}
+		case <-limit:
+			p.t.Fatalf("no %q in %q", want, p.seen)
+		}
+	}
+}
+
+func (p *person) types(keys string) { fmt.Fprint(p.master, keys) }
+
+const ctrlC, ctrlD = "\x03", "\x04"
+
+// converse is the program on the other side: it exits with 130, as the command
+// line does, when the conversation was cancelled.
+func converse(turns string) {
+	interrupts := make(chan os.Signal, 2)
+	signal.Notify(interrupts, syscall.SIGINT)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	l := NewLines(LineOptions{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Interrupts: interrupts,
+		Quit: func() { os.Exit(131) },
+	})
+	s, err := script.Parse([]byte(turns))
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(2)
+	}
+	app, err := agent.New(ctx, agent.Options{
+		Dir: os.Getenv("LINES_DIR"), Config: config.Default(), Policy: perm.Policy{}, Asker: l,
+		Provider: s.Provider("script"), Model: llm.Model{ID: "toy-1"}, Tools: []plug.Tool{&toy{}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(2)
+	}
+	ended, err := l.Run(ctx, app, Talk{})
+	switch {
+	case err != nil:
+		fmt.Println(err)
+		os.Exit(1)
+	case ended.Cancelled:
+		os.Exit(130)
+	}
+	os.Exit(0)
+}
+
+// sit starts the program on a terminal of its own.
+func sit(t *testing.T, turns string) (*person, *exec.Cmd) {
+	t.Helper()
+	master, slave := terminal(t)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, exe, "-test.run=^TestLinesOnATerminal$")
+	cmd.Env = append(os.Environ(), "LINES_TURNS="+turns, "LINES_DIR="+t.TempDir(), "TERM=xterm", "NO_COLOR=1")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	p := &person{t: t, master: master, shown: make(chan string, 64)}
+	go p.read()
+	return p, cmd
+}
+
+// exits waits for the end of the program.
+func exits(t *testing.T, cmd *exec.Cmd, want int) {
+	t.Helper()
+	cmd.Wait()
+	if got := cmd.ProcessState.ExitCode(); got != want {
+		t.Errorf("exit code %d, want %d", got, want)
+	}
+}
+
+// A whole conversation on a real terminal, which edits its lines and sends the
+// signals itself.
+func TestLinesOnATerminal(t *testing.T) {
+	if turns := os.Getenv("LINES_TURNS"); turns != "" {
+		converse(turns)
+	}
+	long := strings.ReplaceAll(answers(strings.Repeat("0123456789", 100)), "1000", "10")
+	t.Run("prompt, question, paste, end", func(t *testing.T) {
+		p, cmd := sit(t, `{"turns":[{"calls":[{"name":"toy","arguments":{"x":1}}]},{"text":"Done."},{"text":"Read."}]}`)
+		p.sees("\x1b[?2004h")
+		p.sees("Ctrl+D leaves\r\n> ")
+		p.types("do it\n")
+		p.sees("question: toy wants to run a program")
+		p.types("y") // half a line, before it can have been read
+		p.sees("\rallow? ")
+		p.sees("? all: ")
+		p.types("\n")
+		p.sees("that is no answer")
+		p.sees("? all: ")
+		p.types("y\n")
+		p.sees("toy\r\n")
+		p.sees("Done.\r\n")
+		p.sees("> ")
+		p.types("\x1b[200~one\n/two\x1b[201~\n")
+		p.sees("Read.\r\n")
+		p.sees("> ")
+		p.types(ctrlD)
+		p.sees("\x1b[?2004l")
+		exits(t, cmd, 0)
+	})
+	t.Run("stop a run, then leave", func(t *testing.T) {
+		p, cmd := sit(t, long)
+		p.sees("> ")
+		p.types("do it\n")
+		p.sees("0123")
+		p.types("next\n")
+		p.sees("what is typed now waits")
+		p.types(ctrlC)
+		p.sees("notice: stopped")
+		p.sees("1 line that was typed waited and was dropped")
+		p.sees("> ")
+		p.types(ctrlC)
+		p.sees(howOut)
+		p.types(ctrlC)
+		p.sees("\x1b[?2004l")
+		exits(t, cmd, 130)
+	})
+	t.Run("no with the key that ends", func(t *testing.T) {
+		p, cmd := sit(t, `{"turns":[{"calls":[{"name":"toy","arguments":{"x":1}}]},{"text":"Done."}]}`)
+		p.sees("> ")
+		p.types("do it\n")
+		p.sees("? all: ")
+		p.types(ctrlD)
+		p.sees("not allowed: the person said no")
+		p.sees("Done.\r\n")
+		p.sees("> ") // the conversation goes on
+		p.types(ctrlD)
+		exits(t, cmd, 0)
+	})
+	t.Run("a line that the terminal has cut", func(t *testing.T) {
+		p, cmd := sit(t, answers("x"))
+		p.sees("> ")
+		p.types(strings.Repeat("x", canonical+10) + "\n")
+		p.sees("was not sent")
+		p.types(ctrlD)
+		exits(t, cmd, 0)
+	})
+	t.Run("told to end", func(t *testing.T) {
+		p, cmd := sit(t, long)
+		p.sees("> ")
+		p.types("do it\n")
+		p.sees("0123")
+		cmd.Process.Signal(syscall.SIGTERM)
+		p.sees("\x1b[?2004l")
+		exits(t, cmd, 130)
+	})
+	t.Run("the terminal goes away", func(t *testing.T) {
+		p, cmd := sit(t, long)
+		p.sees("> ")
+		p.master.Close()
+		exits(t, cmd, 130)
+	})
+}
