@@ -89,9 +89,9 @@ func (l *Lines) answer(a asking, stop func()) answered {
 	if !all {
 		l.print("%s%d more lines, which ? shows; nothing is allowed before\n", goneOn, len(whole)-len(shown))
 	}
-	grant := a.q.Kind == plug.AskDirectory || a.q.Protected == "" && a.q.Plan.Key != ""
+	grant := grantable(a.q)
 	for {
-		t, r := l.reply(a, stop, marks(a.q, grant))
+		t, r := l.reply(a, stop, marks(grant))
 		if r != nil {
 			return *r
 		}
@@ -121,13 +121,10 @@ func (l *Lines) answer(a asking, stop func()) answered {
 }
 
 // marks is what stands in front of an answer.
-func marks(q plug.Question, grant bool) string {
+func marks(grant bool) string {
 	a := ""
-	switch {
-	case grant && q.Kind == plug.AskDirectory:
-		a = "a this directory in this session, "
-	case grant:
-		a = "a exactly this in this session, "
+	if grant {
+		a = "a in this session, "
 	}
 	return "allow? y once, " + a + "n no [reason], ? all: "
 }
@@ -166,7 +163,7 @@ func (l *Lines) reply(a asking, stop func(), mark string) (typed, *answered) {
 		case <-timer.C:
 			ready = true
 			if dropped > 0 {
-				l.tell("%s typed before this could be read, and dropped", Count(dropped, "line was", "lines were"))
+				l.tell("%s typed before this could be read, and dropped", Count(dropped+l.keepWhole(), "line was", "lines were"))
 			}
 			if l.in.terminal {
 				term.Discard(l.o.Stdin)
@@ -197,6 +194,24 @@ func (l *Lines) ended(t typed) *answered {
 	l.end = t.err
 	r := no("nobody can be asked, since the input has ended")
 	return &r
+}
+
+// keepWhole drops what waits of a message whose end is gone, which would take in all
+// that is typed later, and returns how many lines that were.
+func (l *Lines) keepWhole() (dropped int) {
+	whole := 0
+	var d draft
+	for i, t := range l.waiting {
+		if d.add(t) {
+			whole, d = i+1, draft{}
+		}
+	}
+	for _, t := range l.waiting[whole:] {
+		l.size -= len(t.text) + 1
+	}
+	dropped = len(l.waiting) - whole
+	l.waiting = l.waiting[:whole]
+	return dropped
 }
 
 // cells is the width of what is foreign in a question.

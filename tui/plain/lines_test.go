@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,6 +19,7 @@ import (
 	"alisio/agent"
 	"alisio/agent/config"
 	"alisio/agent/perm"
+	"alisio/agent/tools"
 	"alisio/llm"
 	"alisio/llm/script"
 	"alisio/plug"
@@ -107,6 +109,11 @@ func answers(turns ...string) string {
 
 func start(t *testing.T, scripted string, y *toy, o LineOptions, talk Talk) *rig {
 	t.Helper()
+	return startIn(t, t.TempDir(), perm.Policy{}, []plug.Tool{y}, scripted, y, o, talk)
+}
+
+func startIn(t *testing.T, dir string, policy perm.Policy, all []plug.Tool, scripted string, y *toy, o LineOptions, talk Talk) *rig {
+	t.Helper()
 	r := &rig{t: t, out: &screen{}, notes: &screen{}, toy: y, interrupts: make(chan os.Signal, 2), done: make(chan ended, 1)}
 	from, in := io.Pipe()
 	r.in = in
@@ -121,8 +128,8 @@ func start(t *testing.T, scripted string, y *toy, o LineOptions, talk Talk) *rig
 		t.Fatal(err)
 	}
 	app, err := agent.New(t.Context(), agent.Options{
-		Dir: t.TempDir(), Config: config.Default(), Policy: perm.Policy{}, Asker: l, Log: nil,
-		Provider: s.Provider("script"), Model: llm.Model{ID: "toy-1"}, Tools: []plug.Tool{r.toy},
+		Dir: dir, Config: config.Default(), Policy: policy, Asker: l,
+		Provider: s.Provider("script"), Model: llm.Model{ID: "toy-1"}, Tools: all,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -282,9 +289,9 @@ func TestAnswers(t *testing.T) {
 		{"keys and yes", []string{"\x1b[Cy", "n"}, plug.Plan{}, 0, "that is no answer"},
 		{"yes and more than is read", []string{"y" + strings.Repeat(" ", maxInput) + "not", "n"}, plug.Plan{}, 0, "the line is too long"},
 		{"session without a key", []string{"a", "n"}, plug.Plan{}, 0, "this is asked every time"},
-		{"session", []string{"a"}, plug.Plan{Key: "k"}, 1, "a exactly this in this session"},
+		{"session", []string{"a"}, plug.Plan{Key: "k"}, 1, "runs: k\n"},
 		{"details", []string{"?", "y"}, plug.Plan{Argv: []string{"ls", "-l"}, Shell: "x"}, 1, "word 1: -l"},
-		{"long and yes", []string{"y", "a", "YES", "n"}, plug.Plan{Key: "k", Shell: strings.Repeat("x\n", 150)}, 0, "  . 53 more lines, which ? shows"},
+		{"long and yes", []string{"y", "a", "YES", "n"}, plug.Plan{Key: "k", Shell: strings.Repeat("x\n", 150)}, 0, "  . 54 more lines, which ? shows"},
 		{"long and read", []string{"y", "?", "y"}, plug.Plan{Shell: strings.Repeat("x\n", 150) + "the end"}, 1, "  | the end\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -317,6 +324,44 @@ func TestAGrantLastsAndIsForThatAlone(t *testing.T) {
 		r.later(time.Minute)
 		if n := strings.Count(r.notes.String(), "question:"); n != 1 || r.toy.played() != 2 {
 			t.Errorf("%d questions, played %d times", n, r.toy.played())
+		}
+		r.leaves()
+	})
+}
+
+// The engine's own questions, with the real tools: a directory outside, a protected
+// file in the widest mode, a change that is shown as it will be.
+func TestTheQuestionsOfTheRealTools(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, outside := t.TempDir(), t.TempDir()
+		for name, content := range map[string]string{dir + "/.git/config": "old\n", outside + "/note": "out there\n"} {
+			os.MkdirAll(filepath.Dir(name), 0o755)
+			if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		turns := fmt.Sprintf(`{"turns":[
+			{"calls":[{"name":"read_file","arguments":{"path":%q}}]},
+			{"calls":[{"name":"read_file","arguments":{"path":".git/config"}}]},
+			{"capture":{"H":"sha256: ([0-9a-f]{64})"},"calls":[{"name":"edit_file","arguments":{"path":".git/config","oldText":"old","newText":"new","expectedHash":"${H}"}}]},
+			{"text":"done"}]}`, outside+"/note")
+		r := startIn(t, dir, perm.Policy{Mode: perm.ModeFull}, tools.All(), turns, &toy{}, LineOptions{}, Talk{Prompt: "do it"})
+		r.asked()
+		r.has("question: read_file wants to use a directory outside the workspace:\n  | ")
+		r.types("a\n")
+		r.asked()
+		r.has("protected: .git/config")
+		r.has("  | -old\n  | +new\n")
+		r.types("a\n")
+		r.has("this is asked every time")
+		r.asked()
+		r.types("y\n")
+		r.later(time.Minute)
+		if got, err := os.ReadFile(dir + "/.git/config"); err != nil || string(got) != "new\n" || r.out.String() != "done\n" {
+			t.Errorf("the file holds %q, %v; answer %q", got, err, r.out)
+		}
+		if n := strings.Count(r.notes.String(), "+new"); n != 1 {
+			t.Errorf("the change is shown %d times:\n%s", n, r.notes)
 		}
 		r.leaves()
 	})
@@ -500,6 +545,30 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 	if !l.full() {
 		t.Error("the end of the input is asked for again and again")
 	}
+}
+
+// A paste that a question came into: what came before it does not wait for an end
+// that was dropped, and take in all that is typed later.
+func TestAPasteAcrossAQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, `{"turns":[{"text":"abcd","delayMs":1000,"chunk":1,"calls":[{"name":"toy"}]},{"text":"ok"},{"text":"whole"},{"text":"later"}]}`,
+			&toy{}, LineOptions{}, Talk{Prompt: "do it"})
+		r.types("a whole one\n\x1b[200~first\ny\n")
+		for !strings.Contains(r.notes.String(), "question:") {
+			r.later(quiet / 3)
+		}
+		r.types("y\n\x1b[201~y\n")
+		r.later(time.Minute)
+		r.has("notice: 4 lines were typed before this could be read, and dropped")
+		r.types("n\n")
+		r.later(time.Minute)
+		r.types("after\n")
+		r.later(time.Minute)
+		if got, want := r.out.String(), "abcd\nok\nwhole\nlater\n"; got != want || r.toy.played() > 0 || strings.Contains(r.notes.String(), "error:") {
+			t.Errorf("got %q, want %q; played %d times:\n%s", got, want, r.toy.played(), r.notes)
+		}
+		r.leaves()
+	})
 }
 
 func TestFailuresAreToldAndTheConversationGoesOn(t *testing.T) {

@@ -100,6 +100,7 @@ func (l *Lines) read(ctx context.Context, d *draft) (p prompted, again bool) {
 			mark = l.between(d)
 		case a := <-l.asks:
 			l.put(a, func() {})
+			l.stopping = false
 			mark = promptMark
 		case <-l.o.Interrupts:
 			return l.interrupted(d)

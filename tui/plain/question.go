@@ -34,6 +34,8 @@ func question(q plug.Question, current string, cells int, whole bool) []string {
 	s.head(q, current)
 	if q.Protected != "" {
 		s.say("protected: %s: asked every time", one(q.Protected))
+	} else if q.Kind != plug.AskDirectory && grantable(q) {
+		s.say("a covers, as long as this program runs: %s", one(q.Plan.Key))
 	}
 	s.places(q)
 	s.lookAlikes(q)
@@ -43,6 +45,12 @@ func question(q plug.Question, current string, cells int, whole bool) []string {
 	return s.lines
 }
 
+// grantable reports whether a yes can be given for the session. The gate grants no
+// protected path and nothing without a key.
+func grantable(q plug.Question) bool {
+	return q.Kind == plug.AskDirectory || q.Protected == "" && q.Plan.Key != ""
+}
+
 // head says who wants what.
 func (s *sheet) head(q plug.Question, current string) {
 	who := one(q.Tool)
@@ -50,7 +58,7 @@ func (s *sheet) head(q plug.Question, current string) {
 		who += " of session " + one(q.SessionID)
 	}
 	if q.Kind == plug.AskDirectory {
-		s.add("", "question: "+who+" wants to use files of a directory outside the workspace:")
+		s.add("", "question: "+who+" wants to use a directory outside the workspace:")
 		s.foreign(q.Directory)
 		s.say("a yes opens all of that directory, not this file alone")
 	} else {

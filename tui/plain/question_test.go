@@ -16,8 +16,9 @@ func TestQuestions(t *testing.T) {
 		want  string
 	}{
 		{"a shell line", plug.Question{Tool: "shell", SessionID: "s", Plan: plug.Plan{
-			Effect: plug.EffectProcess, Title: "make", Shell: "make all\nrm -rf /", Dir: "/home/x", Paths: []plug.PlanPath{{Path: "/home/x", Access: plug.AccessRead}}}}, false, `
+			Effect: plug.EffectProcess, Title: "make", Key: "shell\nx", Shell: "make all\nrm -rf /", Dir: "/home/x", Paths: []plug.PlanPath{{Path: "/home/x", Access: plug.AccessRead}}}}, false, `
 question: shell wants to run a program
+  a covers, as long as this program runs: shell<U+000A>x
   in: /home/x
   in a shell:
   | make all
@@ -37,7 +38,7 @@ question: run_process wants to run a program
   standard input:
   | in
   | `},
-		{"a change", plug.Question{Tool: "write_file", Protected: ".git/config (it names programs)", Plan: plug.Plan{
+		{"a change", plug.Question{Tool: "write_file", Protected: ".git/config (it names programs)", Plan: plug.Plan{Key: "never given",
 			Effect: plug.EffectWrite, Title: ".git/config", Paths: []plug.PlanPath{{Path: "/x/.git/config", Access: plug.AccessWrite}},
 			Preview: &plug.Block{Kind: plug.BlockDiff, Patch: "@@ -1 +1 @@\n-a\n+b\n", Truncated: true}}}, false, `
 question: write_file wants to change files
@@ -51,7 +52,7 @@ question: write_file wants to change files
   that is not the whole change: it is too long for the tool to show`},
 		{"a directory", plug.Question{Kind: plug.AskDirectory, Tool: "read_file", Directory: "/etc", Plan: plug.Plan{
 			Effect: plug.EffectRead, Title: "/etc/passwd", Paths: []plug.PlanPath{{Path: "/etc/passwd", Access: plug.AccessRead}}}}, false, `
-question: read_file wants to use files of a directory outside the workspace:
+question: read_file wants to use a directory outside the workspace:
   | /etc
   a yes opens all of that directory, not this file alone
   for: /etc/passwd
