@@ -59,7 +59,7 @@ func terminal(t *testing.T) (master, slave *os.File) {
 type person struct {
 	t      *testing.T
 	master *os.File
-	shown  chan string // closed when the program is gone
+	shown  chan string // closed when the terminal is gone
 	seen   string
 }
 
@@ -88,7 +88,7 @@ func (p *person) sees(want string) {
 		select {
 		case s, ok := <-p.shown:
 			if p.seen += s; !ok {
-				p.t.Fatalf("the program ended before %q: %q", want, p.seen)
+				p.t.Fatalf("the terminal went away before %q: %q", want, p.seen)
 			}
 		case <-limit:
 			p.t.Fatalf("no %q in %q", want, p.seen)
@@ -152,7 +152,9 @@ func sit(t *testing.T, turns string) (*person, *exec.Cmd) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	slave.Close()
+	// The other end stays open here: what was printed last is lost else with the
+	// program that closes it.
+	t.Cleanup(func() { slave.Close() })
 	p := &person{t: t, master: master, shown: make(chan string, 64)}
 	go p.read()
 	return p, cmd
