@@ -32,8 +32,13 @@ const (
 	pidDigits = 20
 )
 
-// errHeld tells that another open file holds the lock.
-var errHeld = errors.New("the lock is held")
+var (
+	// errHeld tells that another open file holds the lock.
+	errHeld = errors.New("the lock is held")
+	// errLinked tells of a file with a second name. It is somebody's, and would be
+	// emptied here.
+	errLinked = errors.New("the file has another name too, as hard links do; remove this one")
+)
 
 // HeldError tells that a session is in use.
 type HeldError struct {
@@ -132,8 +137,12 @@ func tryLock(path string) (*Lock, error) {
 			return nil, err
 		}
 		mine, err := f.Stat()
-		if err == nil && !mine.Mode().IsRegular() {
+		switch {
+		case err != nil:
+		case !mine.Mode().IsRegular():
 			err = errors.New("not a regular file")
+		case linked(f, mine):
+			err = errLinked
 		}
 		if err != nil {
 			f.Close()

@@ -31,6 +31,12 @@ func openLocked(path string) (*os.File, error) {
 	return nil, fmt.Errorf("lock %q: %w", path, err)
 }
 
+// linked reports whether the file has a second name.
+func linked(_ *os.File, info os.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && s.Nlink > 1
+}
+
 // unlock is more than Close: a child process that has not yet come to its exec
 // holds a copy of the descriptor.
 func unlock(f *os.File) { _ = flock(f, syscall.LOCK_UN) }

@@ -3,6 +3,7 @@
 package lock
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -44,6 +45,39 @@ func TestLockFileIsNoOther(t *testing.T) {
 	if _, err := Acquire(t.Context(), dir+"2", "s", false); err == nil {
 		t.Error("a link in place of the directory was followed")
 	}
+}
+
+// Symptom: a file that is none of ours was emptied. Trigger: a hard link to it in
+// place of a lock file.
+func TestHardLinkIsNoLockFile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "locks")
+	take(t, dir, "s").Release()
+	path := filepath.Join(dir, "s")
+	precious := filepath.Join(filepath.Dir(dir), "precious")
+	if err := os.WriteFile(precious, []byte("keep"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(precious, path); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Acquire(t.Context(), dir, "s", true)
+	if err == nil {
+		l.Sign()
+		l.Release()
+	}
+	if !errors.Is(err, errLinked) {
+		t.Errorf("got %v, want %v", err, errLinked)
+	}
+	if got, err := os.ReadFile(precious); string(got) != "keep" || err != nil {
+		t.Errorf("the file of two names: %q, %v", got, err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	take(t, dir, "s").Release()
 }
 
 // Somebody cleans the directory while a lock is held: the name then leads to

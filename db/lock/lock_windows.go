@@ -29,6 +29,13 @@ func openLocked(path string) (*os.File, error) {
 	return os.NewFile(uintptr(h), path), nil
 }
 
+// linked reports whether the file has a second name.
+func linked(f *os.File, _ os.FileInfo) bool {
+	var info syscall.ByHandleFileInformation
+	err := syscall.GetFileInformationByHandle(syscall.Handle(f.Fd()), &info)
+	return err == nil && info.NumberOfLinks > 1
+}
+
 // unlock has nothing to do: closing the file gives the lock back.
 func unlock(*os.File) {}
 
