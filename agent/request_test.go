@@ -22,6 +22,7 @@ import (
 	"alisio/agent/run"
 	"alisio/agent/session"
 	"alisio/agent/workspace"
+	"alisio/db"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -313,6 +314,32 @@ func TestARequestIDStandsForOnePrompt(t *testing.T) {
 	_, err := a.Run(ctx, "", "go on", RunOptions{RequestID: "r"})
 	if llm.CauseOf(err) != llm.CauseBadRequest || !strings.Contains(err.Error(), "another prompt") || p.asked.Load() != 1 {
 		t.Errorf("got %v, asked %d times", err, p.asked.Load())
+	}
+}
+
+// Nobody who is in doubt is waited for, and the surface tells how to go on. Trigger:
+// a row of an older program with the pid of a process that runs.
+func TestADoubtfulOwnerIsNotWaitedFor(t *testing.T) {
+	dir, p := t.TempDir(), &counting{}
+	ctx := context.Background()
+	a := stored(t, dir, p)
+	d, err := db.Open(ctx, db.Options{Path: filepath.Join(dir, "state", "sessions.sqlite"), Home: filepath.Join(dir, "state")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := d.Write(ctx, db.Normal, func(tx *db.Tx) error {
+		return tx.CreateSession(db.Session{ID: "s", Workspace: a.root, LockedPID: os.Getppid()})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, request := range []string{"", "r"} {
+		_, err := a.Run(ctx, "s", "go", RunOptions{RequestID: request})
+		var busy *session.BusyError
+		var told *llm.Error
+		if !errors.As(err, &busy) || !busy.Doubtful || !errors.As(err, &told) || told.Cause != llm.CauseStore || told.Hint != "" {
+			t.Errorf("request %q: got %v", request, err)
+		}
 	}
 }
 

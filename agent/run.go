@@ -73,7 +73,9 @@ func (a *App) Run(ctx context.Context, sessionID, prompt string, o RunOptions) (
 		out, err := a.attempt(ctx, ad, prompt, output, o)
 		var busy *session.BusyError
 		var exists *run.ExistsError
-		if o.RequestID == "" || !errors.As(err, &busy) && !errors.As(err, &exists) {
+		// Who is in doubt may never end: no waiting helps.
+		ends := errors.As(err, &exists) || errors.As(err, &busy) && !busy.Doubtful
+		if o.RequestID == "" || !ends {
 			return out, err
 		}
 		if !wait.more(ctx) {
@@ -161,9 +163,9 @@ func (a *App) lock(ctx context.Context, id string, fresh *session.Session) (unlo
 	unlock, err = a.store.Lock(ctx, id)
 	var busy *session.BusyError
 	switch {
-	case errors.As(err, &busy):
+	case errors.As(err, &busy) && !busy.Doubtful:
 		return nil, head, llm.Errorf(llm.CauseStore, "%w", err).WithHint(BusyHint)
-	case err != nil:
+	case err != nil: // how to go on beside who is in doubt, the surface says
 		return nil, head, storeError(err)
 	}
 	return unlock, head, nil

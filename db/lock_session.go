@@ -62,9 +62,38 @@ func (d *DB) lock(ctx context.Context, session string, patient bool) (*Lock, err
 func (s Session) HeldElsewhere() error {
 	o := Owner{PID: s.LockedPID, Boot: s.LockedBoot, Start: s.LockedStart}
 	if o.Works(s.UpdatedMs) && o.PID != os.Getpid() {
-		return &HeldError{Session: s.ID, PID: o.PID}
+		return &HeldError{Session: s.ID, PID: o.PID, Doubtful: o.Doubtful(s.UpdatedMs)}
 	}
 	return nil
+}
+
+// ForgetOwner takes a doubtful owner's name from a session's row, which would else lock
+// it for as long as any process has that pid. It is for a person who knows better:
+// *HeldError if somebody has the lock, or if the owner is in no doubt. It does
+// nothing where the row names nobody who runs.
+func (d *DB) ForgetOwner(ctx context.Context, session string) error {
+	if d.readOnly {
+		return fmt.Errorf("lock session: %w", ErrReadOnly)
+	}
+	l, err := lock.Acquire(ctx, filepath.Join(d.home, "locks"), session, true)
+	if err != nil {
+		return err
+	}
+	defer l.Release()
+	return d.Write(ctx, Normal, func(t *Tx) error {
+		s, err := t.Session(ctx, session)
+		if err != nil {
+			return err
+		}
+		var held *HeldError
+		switch err := s.HeldElsewhere(); {
+		case !errors.As(err, &held):
+			return err
+		case !held.Doubtful:
+			return held
+		}
+		return t.SetOwner(session, nil)
+	})
 }
 
 func (r Run) alive() bool { return r.Owner.Works(max(r.CreatedMs, r.StartedMs)) }

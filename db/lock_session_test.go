@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -197,5 +198,48 @@ func TestInterruptRunsOverALongChain(t *testing.T) {
 	}
 	if left := must(d.RunningChildren(t.Context()))(t); len(left) != 0 {
 		t.Errorf("%d children are still running, the first %s", len(left), left[0].ID)
+	}
+}
+
+// Symptom: a session could not be used for as long as any process had a number.
+// Trigger: a row of version 1 or 2, which has no time, with the pid of a process that
+// runs and wrote no row.
+func TestADoubtfulOwnerIsForgotten(t *testing.T) {
+	d := open(t, t.TempDir())
+	o, _ := otherProcess(t)
+	own := func(o Owner, updatedMs int64) {
+		write(t, d, func(tx *Tx) error { return errors.Join(tx.SetOwner("s", &o), tx.TouchSession("s", updatedMs)) })
+	}
+	create1(t, d, "s")
+	var held *HeldError
+	for name, refused := range map[string]func(){
+		"an owner of which all is known": func() { own(o, 0) },
+		"one that was there before":      func() { own(Owner{PID: o.PID}, time.Now().UnixMilli()) },
+	} {
+		refused()
+		if err := d.ForgetOwner(t.Context(), "s"); !errors.As(err, &held) || held.PID != o.PID || held.Doubtful {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	own(Owner{PID: o.PID}, 0)
+	if _, err := d.Lock(t.Context(), "s"); !errors.As(err, &held) || held.PID != o.PID || !held.Doubtful {
+		t.Fatalf("got %v, want it held in doubt by %d", err, o.PID)
+	}
+	l, err := lock.Acquire(t.Context(), filepath.Join(d.home, "locks"), "s", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.ForgetOwner(t.Context(), "s"); !errors.As(err, &held) || held.Doubtful {
+		t.Errorf("while somebody has the lock: got %v", err)
+	}
+	l.Release()
+	for range 2 { // the second has nothing to do
+		if err := d.ForgetOwner(t.Context(), "s"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(d.Lock(t.Context(), "s"))(t).Release()
+	if err := d.ForgetOwner(t.Context(), "none"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("no session: got %v", err)
 	}
 }

@@ -34,11 +34,17 @@ type BusyError struct {
 	Session string
 	// PID is the owner's process, zero when it is not known.
 	PID int
+	// Doubtful: an older program noted the pid, which another process may have by
+	// now. ForgetOwner lets the session go on.
+	Doubtful bool
 }
 
 func (e *BusyError) Error() string {
-	if e.PID == 0 {
+	switch {
+	case e.PID == 0:
 		return fmt.Sprintf("session %s is busy with another run", e.Session)
+	case e.Doubtful:
+		return fmt.Sprintf("session %s may be in use by process %d: an older program noted no more than this number", e.Session, e.PID)
 	}
 	return fmt.Sprintf("session %s is in use by process %d", e.Session, e.PID)
 }

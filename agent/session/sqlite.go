@@ -69,7 +69,7 @@ func mapped(act string, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &held):
-		return fmt.Errorf("%s: %w", act, &BusyError{Session: held.Session, PID: held.PID})
+		return fmt.Errorf("%s: %w", act, &BusyError{Session: held.Session, PID: held.PID, Doubtful: held.Doubtful})
 	case errors.Is(err, db.ErrNotFound):
 		return fmt.Errorf("%s: %w", act, ErrNotFound)
 	case errors.Is(err, db.ErrExists):
@@ -316,6 +316,13 @@ func (s *SQLite) disown(ctx context.Context, id string) {
 	}
 }
 
+// ForgetOwner lets a session go on whose row names by its pid alone a process that
+// runs: a person says that it is another program. A *BusyError tells that somebody
+// has the lock, or that the owner is in no doubt.
+func (s *SQLite) ForgetOwner(ctx context.Context, id string) error {
+	return mapped("forget who works in session "+id, s.db.ForgetOwner(ctx, id))
+}
+
 // owns notes whether the row of a session may name this process, and returns
 // what was noted before.
 func (s *SQLite) owns(id string, on bool) (before bool) {
@@ -357,7 +364,7 @@ func (s *SQLite) hold(ctx context.Context, id string) (hold, error) {
 	s.release(h, false)
 	var held *db.HeldError
 	if errors.As(err, &held) {
-		return hold{}, &BusyError{Session: id, PID: held.PID}
+		return hold{}, &BusyError{Session: id, PID: held.PID, Doubtful: held.Doubtful}
 	}
 	return hold{}, mapped("lock session "+id, err)
 }

@@ -45,6 +45,9 @@ type HeldError struct {
 	Session string
 	// PID is the process that has it, zero when it is not known.
 	PID int
+	// Doubtful: a row says so that names a pid alone, and the process of this pid
+	// may be another one. The lock itself is free.
+	Doubtful bool
 }
 
 func (e *HeldError) Error() string {

@@ -61,6 +61,17 @@ func AliveSince(pid int, changedMs int64) bool {
 	return !ok || startMs <= changedMs+startSlackMs
 }
 
+// Doubtful reports whether Works says yes of rows of programs that stored a pid
+// alone though nothing tells that this process wrote them: the pid may have been
+// given to another since.
+func (o Owner) Doubtful(changedMs int64) bool {
+	if o.Boot != "" || !AliveSince(o.PID, changedMs) {
+		return false
+	}
+	_, ok := processStartMs(o.PID)
+	return changedMs <= 0 || !ok
+}
+
 // Works reports whether the process that a row names runs for certain. Rows of
 // programs that stored a pid alone are judged by when they were changed; where a
 // newer one is in doubt, its lock tells.

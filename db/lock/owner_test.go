@@ -72,3 +72,26 @@ func TestAliveSince(t *testing.T) {
 		t.Error("a row without a time has no writer")
 	}
 }
+
+// The process of a pid may be another one by now; the doubt ends where the row's
+// time tells, or there is no such process.
+func TestDoubtfulOwners(t *testing.T) {
+	now := time.Now().UnixMilli()
+	_, told := processStartMs(os.Getpid())
+	for _, c := range []struct {
+		name      string
+		o         Owner
+		changedMs int64
+		want      bool
+	}{
+		{"a pid alone", Owner{PID: os.Getpid()}, 0, true},
+		{"a pid and a time", Owner{PID: os.Getpid()}, now, !told},
+		{"this process", Self(), 0, false},
+		{"nobody", Owner{}, 0, false},
+		{"a process that started later", Owner{PID: os.Getpid()}, 1, !told},
+	} {
+		if got := c.o.Doubtful(c.changedMs); got != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}

@@ -50,6 +50,8 @@ func (c *call) advised(err error) error {
 		hint = "nothing of it can be recovered: move it away"
 	case errors.As(err, &damaged):
 		hint = "to set it aside and recover what can be read: " + c.command("doctor --store --fix")
+	case errors.As(err, &busy) && busy.Doubtful:
+		hint = "if that process is no Alisio: " + c.command("sessions recover "+shellWord(busy.Session)) + " --acknowledge"
 	case errors.As(err, &busy):
 		hint = agent.BusyHint
 	default:

@@ -26,6 +26,7 @@ func TestErrorsGetTheHintOfTheirKind(t *testing.T) {
 	damaged := fmt.Errorf("list sessions: %w", &agent.DamagedError{Path: "x", Err: errors.New("bad page")})
 	busy := fmt.Errorf("delete session 1: %w", &agent.BusyError{Session: "1", PID: 42})
 	diary := &agent.DamagedError{Path: "x", Text: true, Err: errors.New("x")}
+	doubtful := fmt.Errorf("lock session 1: %w", &agent.BusyError{Session: "1", PID: 42, Doubtful: true})
 	for _, tt := range []struct {
 		err  error
 		want string
@@ -35,6 +36,8 @@ func TestErrorsGetTheHintOfTheirKind(t *testing.T) {
 		{&agent.ForeignError{Path: "x"}, "error: \"x\" is the database of another program:\nhint:  name another with ALISIO_STATE_HOME or --db\n"},
 		{damaged, "error: " + damaged.Error() + "\nhint:  to set it aside and recover what can be read: alisio doctor --store --fix --db 'my db'\n"},
 		{busy, "error: " + busy.Error() + "\nhint:  one run of a session at a time: wait for it, or stop that process\n"},
+		{doubtful, "error: lock session 1: session 1 may be in use by process 42: an older program noted no more than this number\n" +
+			"hint:  if that process is no Alisio: alisio sessions recover 1 --db 'my db' --acknowledge\n"},
 		{llm.Errorf(llm.CauseStore, "%w", busy).WithHint("its own"), "error: " + busy.Error() + "\nhint:  its own\n"},
 	} {
 		var b bytes.Buffer

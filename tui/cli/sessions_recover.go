@@ -16,7 +16,8 @@ import (
 )
 
 // runRecover shows the calls of a session of which nobody knows whether they had
-// their effect, and records with --acknowledge that a person knows of them.
+// their effect, and records with --acknowledge that a person knows of them. That
+// also frees a session from a pid of which an older program kept nothing else.
 func runRecover(ctx context.Context, c *call) (int, error) {
 	name, err := c.oneSession()
 	if err != nil {
@@ -45,6 +46,13 @@ func runRecover(ctx context.Context, c *call) (int, error) {
 	}
 	defer closeApp(c, app)
 	calls, err := app.Recover(ctx, s.ID, c.sessions.acknowledge)
+	var busy *agent.BusyError
+	if c.sessions.acknowledge && errors.As(err, &busy) && busy.Doubtful {
+		if err = store.ForgetOwner(ctx, s.ID); err == nil {
+			c.notice("process %d no longer counts as working in session %s", busy.PID, s.ID)
+			calls, err = app.Recover(ctx, s.ID, true)
+		}
+	}
 	if err != nil {
 		return exitFailed, err
 	}
