@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -68,7 +69,7 @@ func (a *App) admit(ctx context.Context, sessionID, requestID string) (admission
 
 // samePrompt refuses a request id that was used for something else: the answer
 // to it would be given for an answer to this.
-func (a *App) samePrompt(ctx context.Context, r session.Run, prompt string, output *run.Output) error {
+func (a *App) samePrompt(ctx context.Context, r session.Run, prompt string, output *run.Output, images []llm.Attachment) error {
 	s, ok := a.store.(replayer)
 	if !ok {
 		return nil
@@ -79,19 +80,28 @@ func (a *App) samePrompt(ctx context.Context, r session.Run, prompt string, outp
 	}
 	prompt = strings.ToValidUTF8(prompt, "\uFFFD")
 	for _, m := range messages {
-		switch {
-		case m.Role != llm.RoleUser || run.IsRepair(m):
+		if m.Role != llm.RoleUser || run.IsRepair(m) {
 			continue
-		case m.Text == output.Prompt(prompt):
-			return nil
-		case m.Shown() == prompt:
-			return llm.Errorf(llm.CauseBadRequest, "request %s was made with another output schema, or with none, in session %s", r.RequestID, r.Session).
-				WithHint("a request id stands for one task: take another one")
 		}
-		return llm.Errorf(llm.CauseBadRequest, "request %s was made with another prompt, in session %s", r.RequestID, r.Session).
+		other := ""
+		switch {
+		case m.Text != output.Prompt(prompt) && m.Shown() == prompt:
+			other = "another output schema, or with none"
+		case m.Text != output.Prompt(prompt):
+			other = "another prompt"
+		case !slices.EqualFunc(m.Attachments, images, sameImage):
+			other = "other images"
+		default:
+			return nil
+		}
+		return llm.Errorf(llm.CauseBadRequest, "request %s was made with %s, in session %s", r.RequestID, other, r.Session).
 			WithHint("a request id stands for one task: take another one")
 	}
 	return nil // a run that went on with another's prompt, or an older program's
+}
+
+func sameImage(a, b llm.Attachment) bool {
+	return a.MIMEType == b.MIMEType && bytes.Equal(a.Data, b.Data)
 }
 
 // stands reports whether an interrupted run can go on where it stood: nothing

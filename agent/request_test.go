@@ -317,6 +317,42 @@ func TestARequestIDStandsForOnePrompt(t *testing.T) {
 	}
 }
 
+// Symptom: the answer about one image was given for another. Trigger: the same
+// request id and prompt.
+func TestARequestIDStandsForItsImages(t *testing.T) {
+	ctx := context.Background()
+	one := llm.Attachment{MIMEType: "image/png", Data: picture(t)}
+	two := llm.Attachment{MIMEType: "image/png", Data: append(picture(t), 0)}
+	gif := llm.Attachment{MIMEType: "image/gif", Data: one.Data}
+	for _, c := range []struct {
+		name         string
+		first, again []llm.Attachment
+		same         bool
+	}{
+		{"none", nil, []llm.Attachment{}, true},
+		{"the same", []llm.Attachment{one, two}, []llm.Attachment{one, two}, true},
+		{"another", []llm.Attachment{one}, []llm.Attachment{two}, false},
+		{"none, then one", nil, []llm.Attachment{one}, false},
+		{"one, then none", []llm.Attachment{one}, nil, false},
+		{"one more", []llm.Attachment{one}, []llm.Attachment{one, one}, false},
+		{"another order", []llm.Attachment{one, two}, []llm.Attachment{two, one}, false},
+		{"another type", []llm.Attachment{one}, []llm.Attachment{gif}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := &counting{}
+			a := stored(t, t.TempDir(), p)
+			if _, err := a.Run(ctx, "", "go", RunOptions{RequestID: "r", Attachments: c.first}); err != nil {
+				t.Fatal(err)
+			}
+			out, err := a.Run(ctx, "", "go", RunOptions{RequestID: "r", Attachments: c.again})
+			refused := llm.CauseOf(err) == llm.CauseBadRequest && strings.Contains(err.Error(), "with other images")
+			if out.Replayed != c.same || refused == c.same || p.asked.Load() != 1 {
+				t.Errorf("got %+v, %v, asked %d times", out, err, p.asked.Load())
+			}
+		})
+	}
+}
+
 // Nobody who is in doubt is waited for, and the surface tells how to go on. Trigger:
 // a row of an older program with the pid of a process that runs.
 func TestADoubtfulOwnerIsNotWaitedFor(t *testing.T) {

@@ -63,7 +63,7 @@ func (a *App) Run(ctx context.Context, sessionID, prompt string, o RunOptions) (
 			return Outcome{}, err
 		}
 		if ad.prior.ID != "" {
-			if err := a.samePrompt(ctx, ad.prior, prompt, output); err != nil {
+			if err := a.samePrompt(ctx, ad.prior, prompt, output, o.Attachments); err != nil {
 				return Outcome{}, err
 			}
 			if ad.continues() == "" {
