@@ -100,13 +100,14 @@ func adopted(options string) bool {
 	return strings.HasPrefix(rest, adoptedMark)
 }
 
-// Adopt notes where an imported session works from now on. It does nothing to one
-// that is adopted, or was made here.
-func (s *SQLite) Adopt(ctx context.Context, id, workspace string) error {
-	if done, err := s.Adopted(ctx, id); done || err != nil {
-		return err // nearly always, and nothing is written
+// Adopt notes where an imported session works from now on, and reports whether it
+// did. It does nothing to one that is adopted, or was made here.
+func (s *SQLite) Adopt(ctx context.Context, id, workspace string) (done bool, err error) {
+	if had, err := s.Adopted(ctx, id); had || err != nil {
+		return false, err // nearly always, and nothing is written
 	}
-	return s.change(ctx, "adopt session "+id, func(tx *db.Tx) error {
+	err = s.change(ctx, "adopt session "+id, func(tx *db.Tx) error {
+		done = false
 		row, err := tx.Session(ctx, id)
 		if err != nil || !row.Imported() || adopted(row.Options) {
 			return err
@@ -114,6 +115,8 @@ func (s *SQLite) Adopt(ctx context.Context, id, workspace string) error {
 		rest := strings.TrimLeft(strings.TrimPrefix(row.Options, db.ImportedMark), "0123456789")
 		mark := row.Options[:len(row.Options)-len(rest)]
 		mark += adoptedMark + strconv.FormatInt(time.Now().UnixMilli(), 10)
+		done = true
 		return tx.SetWorkspace(id, workspace, mark+rest)
 	})
+	return done && err == nil, err
 }

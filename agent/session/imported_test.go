@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -89,8 +90,14 @@ func TestAnImportIsAdopted(t *testing.T) {
 		if ok, err := s.Adopted(ctx, "evil"); err != nil || ok {
 			t.Errorf("%s: adopted at once: %v, %v", options, ok, err)
 		}
-		must(t, s.Adopt(ctx, "evil", "/mine"))
-		must(t, s.Adopt(ctx, "evil", "/other")) // said once
+		for _, tt := range []struct {
+			workspace string
+			want      bool
+		}{{"/mine", true}, {"/other", false}} { // said once
+			if done, err := s.Adopt(ctx, "evil", tt.workspace); err != nil || done != tt.want {
+				t.Errorf("%s: adopt for %s: got %v, %v", options, tt.workspace, done, err)
+			}
+		}
 		if ok, err := s.Adopted(ctx, "evil"); err != nil || !ok {
 			t.Errorf("%s: not adopted: %v, %v", options, ok, err)
 		}
@@ -104,7 +111,9 @@ func TestAnImportIsAdopted(t *testing.T) {
 		must(t, err)
 	}
 	must(t, s.Create(ctx, Session{ID: "own", Workspace: "/w"}))
-	must(t, s.Adopt(ctx, "own", "/other"))
+	if done, err := s.Adopt(ctx, "own", "/other"); done || err != nil {
+		t.Errorf("adopt one's own: got %v, %v", done, err)
+	}
 	if head, err := s.Session(ctx, "own"); err != nil || head.Workspace != "/w" {
 		t.Errorf("a session of one's own moved to %s, %v", head.Workspace, err)
 	}
@@ -114,6 +123,37 @@ func TestAnImportIsAdopted(t *testing.T) {
 	if _, err := s.Adopted(ctx, "none"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("no session: got %v", err)
 	}
+}
+
+// Symptom: --last went on in a session that nobody had named. Trigger: imports that
+// name the person's workspace, newer than all of his own, and more than a page of
+// them.
+func TestAnImportIsNotTheLastSession(t *testing.T) {
+	ctx := context.Background()
+	s := openAt(t, t.TempDir(), nil)
+	last := func(want string) {
+		t.Helper()
+		got, err := s.Last(ctx, "/w")
+		if got.ID != want || (want == "") != errors.Is(err, ErrNotFound) {
+			t.Errorf("last: got %q, %v, want %q", got.ID, err, want)
+		}
+	}
+	for n := range 2*lastPage + 1 {
+		head := fmt.Sprintf(`{"type":"session","schemaVersion":1,"id":"%c","workspace":"/w","updatedAt":99999999999999}`, 'a'+n)
+		_, err := s.Import(ctx, strings.NewReader(whole(head)))
+		must(t, err)
+		if n == lastPage-1 || n == lastPage || n == 2*lastPage {
+			last("")
+		}
+	}
+	must(t, s.Create(ctx, Session{ID: "own", Workspace: "/w", Updated: time.UnixMilli(1)}))
+	last("own")
+	_, err := s.Adopt(ctx, "d", "/other")
+	must(t, err)
+	last("own")
+	_, err = s.Adopt(ctx, "e", "/w")
+	must(t, err)
+	last("e")
 }
 
 // Symptom: an import was the last session for ever. Trigger: a time in the future.

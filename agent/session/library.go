@@ -18,6 +18,9 @@ const (
 	maxTitle = 200
 	// maxCandidates bounds the ids that an ambiguous prefix is explained with.
 	maxCandidates = 20
+	// lastPage is how many sessions at a time Last looks at; nearly always the
+	// first is the one.
+	lastPage = 4
 )
 
 // Query selects sessions, the last changed first.
@@ -156,16 +159,29 @@ func (s *SQLite) Find(ctx context.Context, prefix string) (Session, error) {
 }
 
 // Last returns the last changed root session of a workspace that is not
-// archived, or ErrNotFound.
+// archived, or ErrNotFound. One that was imported is passed over until it is
+// adopted: whoever made the export chose its workspace and its times, and nobody
+// here named it.
 func (s *SQLite) Last(ctx context.Context, workspace string) (Session, error) {
-	rows, err := s.db.Sessions(ctx, db.SessionQuery{Workspace: workspace, Limit: 1})
-	if err != nil {
-		return Session{}, mapped("find session", err)
+	none := fmt.Errorf("last session of %q: %w", workspace, ErrNotFound)
+	if workspace == "" {
+		return Session{}, none
 	}
-	if workspace == "" || len(rows) == 0 {
-		return Session{}, fmt.Errorf("last session of %q: %w", workspace, ErrNotFound)
+	for q := (db.SessionQuery{Workspace: workspace, Limit: lastPage}); ; {
+		rows, err := s.db.Sessions(ctx, q)
+		if err != nil {
+			return Session{}, mapped("find session", err)
+		}
+		for _, r := range rows {
+			if !r.Imported() || adopted(r.Options) {
+				return fromRow(r), nil
+			}
+			q.BeforeMs, q.BeforeID = r.UpdatedMs, r.ID
+		}
+		if len(rows) < lastPage {
+			return Session{}, none
+		}
 	}
-	return fromRow(rows[0]), nil
 }
 
 // oneLine makes a line of at most n characters of a text that a person typed.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"alisio/agent"
+	"alisio/agent/text"
 	"alisio/tui/plain"
 	"alisio/tui/term"
 )
@@ -79,8 +80,13 @@ func (c *call) start(ctx context.Context, prompt string, find func(*agent.Store,
 	}
 	defer closeApp(c, app)
 	if s.ID != "" {
-		if err := store.Adopt(ctx, s.ID, agent.Root(o.Dir, c.Getenv("HOME"))); err != nil {
+		root := agent.Root(o.Dir, c.Getenv("HOME"))
+		adopted, err := store.Adopt(ctx, s.ID, root)
+		if err != nil {
 			return cancelledOr(ctx, exitFailed), err
+		}
+		if adopted {
+			c.notice("session %s was imported, and works in %s from now on", text.Line(s.ID), text.Line(root))
 		}
 	}
 	return c.work(ctx, app, t)

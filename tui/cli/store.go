@@ -127,7 +127,8 @@ func (c *call) lookSession(ctx context.Context, do func(*agent.Store, agent.Sess
 
 var errNotBoth = errors.New("SESSION or --last, not both")
 
-// newest is the newest session of the workspace around a directory.
+// newest is the newest session of the workspace around a directory, imported ones
+// that nobody has used yet apart: who wants one of these names it.
 func (c *call) newest(ctx context.Context, store *agent.Store, here string) (agent.Session, int, error) {
 	root := agent.Root(here, c.Getenv("HOME"))
 	none := &llm.Error{
@@ -141,6 +142,10 @@ func (c *call) newest(ctx context.Context, store *agent.Store, here string) (age
 	s, err := store.Last(ctx, root)
 	switch {
 	case errors.Is(err, agent.ErrNotFound):
+		if list, err := store.List(ctx, agent.Query{Workspace: root, Limit: 1}); err == nil && len(list) > 0 {
+			none.Message = fmt.Sprintf("no session of %s is stored but imported ones that nobody has used yet", root)
+			none.Hint = c.command("sessions list") + " lists their ids: name the one that you mean"
+		}
 		return s, exitUsage, none
 	case err != nil:
 		return s, exitFailed, err
