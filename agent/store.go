@@ -26,6 +26,7 @@ type (
 	StoredRun      = session.Run
 	BusyError      = session.BusyError
 	AmbiguousError = session.AmbiguousError
+	AlikeError     = session.AlikeError
 	UncertainError = session.UncertainError
 	DamagedError   = db.DamagedError
 	ForeignError   = db.ForeignError

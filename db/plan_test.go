@@ -48,6 +48,7 @@ func TestNoFullScans(t *testing.T) {
 		{"session", "", func(r reads) { r.Session(ctx, "s") }, false},
 		{"tree", "sessions_parent", func(r reads) { r.Tree(ctx, "s") }, false},
 		{"prefix", "sqlite_autoindex_sessions_1", func(r reads) { r.SessionsWithPrefix(ctx, "a", 2) }, false},
+		{"alike", "sqlite_autoindex_sessions_1", func(r reads) { r.SessionAlike(ctx, "ab") }, false},
 		{"list", "sessions_recent", func(r reads) { r.Sessions(ctx, SessionQuery{Limit: 5}) }, false},
 		{"list, all", "sessions_recent", func(r reads) { r.Sessions(ctx, SessionQuery{Limit: 5, Children: true, Archived: true}) }, false},
 		{"list, next page", "sessions_recent", func(r reads) { r.Sessions(ctx, SessionQuery{Limit: 5, BeforeMs: 5, BeforeID: "x"}) }, false},

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"alisio/agent/session/codec"
@@ -48,14 +47,9 @@ type Imported struct {
 	Events   int
 }
 
-// takenError is ErrExists with the id that is taken.
-type takenError struct{ id string }
-
-func (e takenError) Error() string        { return fmt.Sprintf("session %s exists already", e.id) }
-func (e takenError) Is(target error) bool { return target == ErrExists }
-
 // Import stores an exported session, all or nothing; ErrExists if its id is
-// taken, ErrNoExport for a file of another kind. What it reads is foreign: every
+// taken, an *AlikeError if it can be taken for another, ErrNoExport for a file of
+// another kind. What it reads is foreign: every
 // line is bounded and checked before any row is written, and the session is marked
 // as imported: it answers no request of its workspace (RunByRequest), and works in
 // none before Adopt. The session's own times in the future become now, those of its
@@ -64,9 +58,12 @@ func (s *SQLite) Import(ctx context.Context, r io.Reader) (Imported, error) {
 	c := checker{s: s}
 	err := s.importFrom(ctx, &c, r)
 	var taken takenError
+	var alike *AlikeError
 	switch {
 	case errors.As(err, &taken):
 		return Imported{}, taken // says it all, wherever it was seen
+	case errors.As(err, &alike):
+		return Imported{}, alike
 	case errors.Is(err, ErrNoExport):
 		return Imported{}, err
 	case err != nil:
@@ -223,8 +220,8 @@ func (c *checker) check(ctx context.Context, l line) error {
 	return c.takeBlob(ctx, l.blobFields)
 }
 
-// checkHead looks early whether the session is there, before a long export is
-// read; the key of the table decides.
+// checkHead looks early whether the id is free, before a long export is read; the
+// transaction looks again.
 func (c *checker) checkHead(ctx context.Context, l line) error {
 	if l.SchemaVersion < 1 {
 		return errors.New("no schema version")
@@ -242,10 +239,7 @@ func (c *checker) checkHead(ctx context.Context, l line) error {
 	if err != nil {
 		return err
 	}
-	switch _, err := c.s.db.Session(ctx, l.ID); {
-	case err == nil:
-		return takenError{l.ID}
-	case !errors.Is(err, db.ErrNotFound):
+	if err := free(ctx, c.s.db, l.ID); err != nil {
 		return err
 	}
 	c.head = db.Session{
@@ -253,21 +247,6 @@ func (c *checker) checkHead(ctx context.Context, l line) error {
 		Depth: l.Depth, Agent: l.Agent, Status: ended(l.Status), Usage: l.Usage, Options: options,
 		// Who lies about the time does not come first in lists for ever.
 		CreatedMs: min(l.CreatedAt, now), UpdatedMs: min(l.UpdatedAt, now), Pinned: l.Pinned, ArchivedMs: min(l.ArchivedAt, now),
-	}
-	return nil
-}
-
-// checkID accepts what every shell takes as one word, and no command as a flag:
-// 1 to 200 letters, digits, dots, underscores and hyphens, a letter or digit first.
-func checkID(id string) error {
-	if id == "" || len(id) > maxID {
-		return fmt.Errorf("an id has 1 to %d characters", maxID)
-	}
-	for i, c := range []byte(id) {
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !letter && (i == 0 || !strings.ContainsRune("._-", rune(c))) {
-			return fmt.Errorf("the id %q is not made of letters, digits and, behind the first, the characters . _ -", id)
-		}
 	}
 	return nil
 }

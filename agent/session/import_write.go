@@ -23,11 +23,10 @@ func (c *checker) write(ctx context.Context, tx *db.Tx, r io.Reader) error {
 		}
 		switch l.Type {
 		case lineSession:
-			err := tx.CreateSession(c.head)
-			if errors.Is(err, db.ErrExists) {
-				return takenError{c.head.ID} // somebody was faster
+			if err := free(ctx, tx, c.head.ID); err != nil {
+				return err // somebody was faster
 			}
-			return err
+			return tx.CreateSession(c.head)
 		case lineRun:
 			return c.writeRun(tx, l)
 		case lineMessage:

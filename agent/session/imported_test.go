@@ -125,6 +125,55 @@ func TestAnImportIsAdopted(t *testing.T) {
 	}
 }
 
+// Symptom: the short id that a hint had named led to another session. Trigger: an
+// import whose id is the beginning of an existing one, or that begins with one.
+func TestAnImportTakesNoShortIDOver(t *testing.T) {
+	ctx := context.Background()
+	s := openAt(t, t.TempDir(), nil)
+	const own = "e69f3989-f1e3-4111-8111-111111111111"
+	must(t, s.Create(ctx, Session{ID: own}))
+	must(t, s.Create(ctx, Session{ID: "Old"}))
+	for id, other := range map[string]string{
+		"e69f3989": own, "e": own, own + "-2": own, own[:len(own)-1]: own, "E69F": own, strings.ToUpper(own): own,
+		"Old.2": "Old", "O": "Old", "e69f3989-f1e4": "", "e69f3989-f1e3-5": "", "old": "", "f": "", "69f": "",
+	} {
+		_, err := s.Import(ctx, strings.NewReader(whole(`{"type":"session","schemaVersion":1,"id":"`+id+`"}`)))
+		var alike *AlikeError
+		switch {
+		case other == "" && err == nil:
+			_, err = s.Delete(ctx, id)
+			must(t, err)
+		case other == "", !errors.As(err, &alike), *alike != (AlikeError{ID: id, Session: other}):
+			t.Errorf("%s: got %v, want it to be alike %q", id, err, other)
+		}
+		if _, err := s.Session(ctx, id); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
+// A session of the same or a like id that is made while the export is read is not
+// overlooked.
+func TestAnImportIsComparedWhenItIsStored(t *testing.T) {
+	ctx := context.Background()
+	for made, want := range map[string]string{"evil": "session evil exists already", "evil-1": "can be taken for that of session evil-1"} {
+		s := openAt(t, t.TempDir(), nil)
+		r, w := io.Pipe()
+		go func() {
+			io.WriteString(w, evilHead(""))
+			io.WriteString(w, `{"type":"event","event":"x"}`+"\n") // the head has been checked
+			if err := s.Create(ctx, Session{ID: made}); err != nil {
+				t.Error(err)
+			}
+			io.WriteString(w, `{"type":"end","lines":2}`+"\n")
+			w.Close()
+		}()
+		if _, err := s.Import(ctx, r); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", made, err, want)
+		}
+	}
+}
+
 // Symptom: --last went on in a session that nobody had named. Trigger: imports that
 // name the person's workspace, newer than all of his own, and more than a page of
 // them.

@@ -61,7 +61,10 @@ func (c *call) exported(name string) (*os.File, error) {
 // script can go on with it.
 func (c *call) takeIn(ctx context.Context, store *agent.Store, in io.Reader) (int, error) {
 	s, err := store.Import(ctx, in)
+	var alike *agent.AlikeError
 	switch {
+	case errors.As(err, &alike):
+		return exitFailed, llm.Errorf(llm.CauseStore, "%w", err).WithHint("nothing was changed; --db FILE takes it into another database")
 	case errors.Is(err, agent.ErrExists):
 		return exitFailed, llm.Errorf(llm.CauseStore, "%w", err).WithHint("nothing was changed; to take it in anew, delete the session first")
 	case err != nil:

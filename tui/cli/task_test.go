@@ -147,6 +147,32 @@ func TestGoOnAfterACancel(t *testing.T) {
 	}
 }
 
+// Symptom: the line that tells how to go on led to another session. Trigger: one
+// whose whole id is how the id of this one begins.
+func TestGoOnLeadsToItsOwnSession(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.sqlite")
+	store, err := agent.OpenStore(t.Context(), agent.StoreOptions{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	const own, other = "e69f3989-f1e3", "e69f3989"
+	for _, id := range []string{own, other} {
+		if err := store.Create(t.Context(), agent.Session{ID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	call, err := parse(env("run", "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{own, other} {
+		if got, want := call.goOn(t.Context(), store, id), "session "+id+" · go on with: alisio resume "+id+" \"…\""; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestForeignFiles(t *testing.T) {
 	dir := t.TempDir()
 	pages := strings.Repeat("\x00", 8192)

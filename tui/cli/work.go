@@ -145,7 +145,8 @@ func (c *call) goOn(ctx context.Context, store *agent.Store, id string) string {
 	ctx = context.WithoutCancel(ctx) // a run that was cancelled goes on as well
 	name := id
 	if len(id) > shortID {
-		if _, err := store.Find(ctx, id[:shortID]); err == nil {
+		// One whose whole id this is would be found before ours.
+		if s, err := store.Find(ctx, id[:shortID]); err == nil && s.ID == id {
 			name = id[:shortID]
 		}
 	}
