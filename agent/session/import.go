@@ -49,13 +49,13 @@ type Imported struct {
 
 // Import stores an exported session, all or nothing; ErrExists if its id is
 // taken, an *AlikeError if it can be taken for another, ErrNoExport for a file of
-// another kind. What it reads is foreign: every
-// line is bounded and checked before any row is written, and the session is marked
-// as imported: it answers no request of its workspace (RunByRequest), and works in
-// none before Adopt. The session's own times in the future become now, those of its
-// rows stay; open runs become interrupted ones.
+// another kind. What it reads is foreign: every line is bounded and checked before
+// any row is written, and the session is marked as imported: it answers no request
+// of its workspace (RunByRequest), and works in none before Adopt. Times in the
+// future, in any line, become now, those before 1970 none; open runs become
+// interrupted ones.
 func (s *SQLite) Import(ctx context.Context, r io.Reader) (Imported, error) {
-	c := checker{s: s}
+	c := checker{s: s, nowMs: time.Now().UnixMilli()}
 	err := s.importFrom(ctx, &c, r)
 	var taken takenError
 	var alike *AlikeError
@@ -110,8 +110,9 @@ func (s *SQLite) importFrom(ctx context.Context, c *checker, r io.Reader) error 
 // checker reads an export twice: all checks the lines and stores the blobs,
 // which nothing refers to yet; write stores the rows.
 type checker struct {
-	s    *SQLite
-	head db.Session
+	s     *SQLite
+	nowMs int64 // when the import began
+	head  db.Session
 	// order is the place of the last line's type among all.
 	order    int
 	messages int64 // so far, as the other two
@@ -234,19 +235,19 @@ func (c *checker) checkHead(ctx context.Context, l line) error {
 			return fmt.Errorf("parent: %w", err)
 		}
 	}
-	now := time.Now().UnixMilli()
-	options, err := markImported(l.Options, now)
+	options, err := markImported(l.Options, c.nowMs)
 	if err != nil {
 		return err
 	}
 	if err := free(ctx, c.s.db, l.ID); err != nil {
 		return err
 	}
+	// Who lies about the time does not come first in lists for ever.
+	l.clampTimes(c.nowMs)
 	c.head = db.Session{
 		ID: l.ID, Workspace: l.Workspace, Provider: l.Provider, Model: l.Model, Title: l.Title, Parent: l.Parent,
 		Depth: l.Depth, Agent: l.Agent, Status: ended(l.Status), Usage: l.Usage, Options: options,
-		// Who lies about the time does not come first in lists for ever.
-		CreatedMs: min(l.CreatedAt, now), UpdatedMs: min(l.UpdatedAt, now), Pinned: l.Pinned, ArchivedMs: min(l.ArchivedAt, now),
+		CreatedMs: l.CreatedAt, UpdatedMs: l.UpdatedAt, Pinned: l.Pinned, ArchivedMs: l.ArchivedAt,
 	}
 	return nil
 }

@@ -88,6 +88,14 @@ type endFields struct {
 	Lines int64 `json:"lines"`
 }
 
+// clampTimes brings all times between none and now: an export is made by anybody,
+// and what lies further on, or back, can not be written as the protocols want it.
+func (l *line) clampTimes(nowMs int64) {
+	for _, ms := range []*int64{&l.CreatedAt, &l.UpdatedAt, &l.ArchivedAt, &l.StartedAt, &l.EndedAt} {
+		*ms = min(max(*ms, 0), nowMs)
+	}
+}
+
 // isHead reports whether a first line may be that of an export: anything else is
 // another kind of file, of which no line is worth telling about.
 func isHead(raw []byte) bool {

@@ -21,6 +21,7 @@ func (c *checker) write(ctx context.Context, tx *db.Tx, r io.Reader) error {
 		if err := json.Unmarshal(raw, &l); err != nil {
 			return err
 		}
+		l.clampTimes(c.nowMs)
 		switch l.Type {
 		case lineSession:
 			if err := free(ctx, tx, c.head.ID); err != nil {

@@ -205,17 +205,45 @@ func TestAnImportIsNotTheLastSession(t *testing.T) {
 	last("e")
 }
 
-// Symptom: an import was the last session for ever. Trigger: a time in the future.
-func TestAnImportIsNotFromTheFuture(t *testing.T) {
+// Symptom: an import was the last session for ever, and --json printed times that are
+// none. Trigger: times in the future or before 1970, in any line.
+func TestTimesOfAnImportAreClamped(t *testing.T) {
 	ctx := context.Background()
-	s := openAt(t, t.TempDir(), nil)
-	future := strconv.FormatInt(time.Now().Add(1000*time.Hour).UnixMilli(), 10)
-	_, err := s.Import(ctx, strings.NewReader(whole(evilHead(`"workspace":"/w","createdAt":`+future+`,"updatedAt":`+future+`,"archivedAt":`+future)+
-		`{"type":"event","event":"x","createdAt":`+future+`}`)))
-	must(t, err)
-	head, err := s.Session(ctx, "evil")
-	if now := time.Now(); err != nil || head.Updated.After(now) || head.Created.After(now) || head.Archived.After(now) || head.Archived.IsZero() {
-		t.Errorf("got %+v, %v", head, err)
+	begun := time.Now().Truncate(time.Millisecond)
+	for _, ms := range []int64{1 << 62, -1 << 62, time.Now().Add(1000 * time.Hour).UnixMilli(), -1, 0, 1234} {
+		s := openAt(t, t.TempDir(), nil)
+		at := func(fields ...string) string {
+			return `"` + strings.Join(fields, `":`+strconv.FormatInt(ms, 10)+`,"`) + `":` + strconv.FormatInt(ms, 10)
+		}
+		_, err := s.Import(ctx, strings.NewReader(whole(evilHead(at("createdAt", "updatedAt", "archivedAt"))+
+			`{"type":"run","id":"r","status":"failed",`+at("createdAt", "startedAt", "endedAt")+"}\n"+
+			`{"type":"call","id":"c","status":"pending",`+at("startedAt")+"}\n"+
+			`{"type":"call","id":"d","status":"completed","result":{},`+at("startedAt", "endedAt")+"}\n"+
+			`{"type":"event","event":"x",`+at("createdAt")+`}`)))
+		must(t, err)
+		head, err := s.Session(ctx, "evil")
+		must(t, err)
+		runs, err := s.Runs(ctx, "evil", 1)
+		must(t, err)
+		calls, err := s.Calls(ctx, "evil", "c", "d")
+		must(t, err)
+		events, err := s.EventsPage(ctx, "evil", 0, 1)
+		must(t, err)
+		if len(runs) != 1 || len(calls) != 2 || len(events) != 1 {
+			t.Fatalf("got %d runs, %d calls, %d events", len(runs), len(calls), len(events))
+		}
+		times := []time.Time{head.Created, head.Updated, head.Archived, runs[0].Created, runs[0].Started, runs[0].Ended, events[0].Time}
+		for _, c := range calls {
+			if times = append(times, c.Started); c.Done {
+				times = append(times, c.Ended)
+			}
+		}
+		for i, got := range times {
+			now := !got.Before(begun) && !got.After(time.Now())
+			if ms <= 0 && !got.IsZero() || ms == 1234 && got.UnixMilli() != ms || ms > 1234 && !now {
+				t.Errorf("%d: time %d: got %v", ms, i, got)
+			}
+		}
 	}
 }
 
