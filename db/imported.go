@@ -19,14 +19,14 @@ func (s Session) Imported() bool { return strings.HasPrefix(s.Options, ImportedM
 func (r reads) SessionAlike(ctx context.Context, id string) (string, error) {
 	beginnings := make([]string, len(id))
 	for i := range beginnings {
-		beginnings[i] = id[:i]
+		beginnings[i] = id[:i+1]
 	}
 	page, err := json.Marshal(beginnings)
 	if err != nil {
 		return "", err
 	}
 	return one(ctx, r.src, cold, `SELECT sessions.id FROM json_each(?3) AS page CROSS JOIN sessions ON sessions.id = page.value
-		WHERE page.value <> '' UNION ALL SELECT id FROM sessions WHERE id >= ?1 AND id < ?2 LIMIT 1`,
+		UNION ALL SELECT id FROM sessions WHERE id >= ?1 AND id < ?2 LIMIT 1`,
 		scanText, id, prefixEnd(id), string(page))
 }
 
