@@ -115,7 +115,7 @@ var arrows = []repocheck.Row{
 	{Package: "tui/term"},
 	{Package: "tui/plain", May: []string{"agent", "plug", "llm", "agent/text", "tui/term"}},
 	{Package: "tui/cli/args", May: []string{"agent/config", "llm"}},
-	{Package: "tui/cli", May: []string{"agent", "agent/config", "agent/perm", "agent/text", "plug", "llm", "tui/cli/args", "tui/plain", "tui/term"}},
+	{Package: "tui/cli", May: []string{"agent", "agent/config", "agent/perm", "agent/text", "agent/trust", "plug", "llm", "tui/cli/args", "tui/plain", "tui/term"}},
 
 	{Package: "main", May: []string{"tui/cli", "agent/proc", "agent/tools", "llm/script", "plug/openai"}},
 	{Package: "scripts/*", May: []string{"llm", "llm/script"}},
@@ -177,7 +177,7 @@ var words = []repocheck.Word{
 
 // What may break a rule, and why.
 var exceptions = []repocheck.Exception{
-	{Rule: "state", Key: "exit tui/cli/signal.go:withSignals", Reason: "a second SIGINT quits at once, whatever the run is doing"},
+	{Rule: "state", Key: "exit tui/cli/signal.go:quit", Reason: "a second SIGINT quits at once, whatever the run is doing"},
 	{Rule: "ids", Key: "name agent/workspace/protected_tables.go:opencode", Reason: "names of another program's files"},
 	{Rule: "ids", Key: "name agent/workspace/protected_test.go:opencode", Reason: "names of another program's files"},
 	{Rule: "ids", Key: "name agent/trust/covered_tables.go:opencode", Reason: "names of another program's files"},

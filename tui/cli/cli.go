@@ -52,12 +52,17 @@ type runner func(ctx context.Context, c *call) (int, error)
 func verbs() []verb {
 	return []verb{
 		{Name: "completion", Args: "bash|fish|zsh", Help: "print what a shell completes words by", Run: runCompletion},
+		{Name: "config", Args: "COMMAND", Help: "print the configuration in effect", Subs: configVerbs()},
+		{Name: "context", Args: "COMMAND", Help: "tell what a model is given to read", Subs: contextVerbs()},
 		{Name: "demo", Help: "watch the real loop at work, without network", Run: runDemo},
-		{Name: "doctor", Help: "check what is kept, and repair it", Run: runDoctor},
+		{Name: "doctor", Help: "check what a run needs, each with its remedy", Run: runDoctor},
 		{Name: "help", Args: "[TOPIC]", Help: "print the manual", Run: runHelp},
+		{Name: "models", Help: "list what the server offers", Run: runModels},
 		{Name: "resume", Args: "[SESSION] PROMPT…", Help: "go on with a stored session", Run: runResume},
 		{Name: "run", Args: "PROMPT…", Help: "work on one task; - or a pipe adds to it", Run: runRun},
 		{Name: "sessions", Args: "COMMAND", Help: "list, read, move and delete stored sessions", Subs: sessionVerbs()},
+		{Name: "setup", Help: "write a configuration to begin with", Run: runSetup},
+		{Name: "trust", Args: "COMMAND", Help: "list, or take back, what was trusted", Subs: trustVerbs()},
 		{Name: "version", Help: "print the version", Run: runVersion},
 	}
 }
@@ -116,11 +121,8 @@ func (c *call) do(ctx context.Context) (int, error) {
 		return runHelp(ctx, c)
 	case c.unknown != nil:
 		return exitUsage, c.unknown
-	case c.verb == "" && len(c.args) > 0:
-		return exitUsage, &llm.Error{Message: "no command is given", Hint: fmt.Sprintf("a task is given as: alisio run %q", c.args[0])}
 	case c.verb == "":
-		fmt.Fprint(c.Stderr, usage())
-		return exitUsage, nil
+		return runBare(ctx, c)
 	case c.cmd.Group():
 		fmt.Fprint(c.Stderr, "Commands:\n"+commandLine().CommandLines(c.verb, c.cmd.Subs))
 		return exitUsage, nil
@@ -143,9 +145,15 @@ func (c *call) options() (agent.Options, error) {
 	if err != nil {
 		return agent.Options{}, err
 	}
-	cfg, err := config.Load(config.LoadOptions{
-		Dirs: dirs, File: c.config, Dir: here, Getenv: c.Getenv, Plugins: ids(c.Plugins), Overrides: c.overrides,
-	})
+	seen := dirs
+	if c.hermetic {
+		seen = config.Dirs{} // no file of the person or the project is read
+	}
+	load, err := c.layers(here, seen)
+	if err != nil {
+		return agent.Options{}, err
+	}
+	cfg, err := config.Load(load)
 	if err != nil {
 		return agent.Options{}, err
 	}
@@ -153,6 +161,7 @@ func (c *call) options() (agent.Options, error) {
 	policy.Mode = cfg.Permissions.Mode
 	return agent.Options{
 		NamedServer: cfg.Given("provider.baseURL"),
+		Hermetic:    c.hermetic,
 		Dir:         here, Config: cfg, Dirs: dirs, Guarded: c.guarded(here), Policy: policy,
 		Plugins: plugins, Tools: c.Tools, Effort: c.effort, Getenv: c.Getenv, Log: slog.New(c.notices()),
 	}, nil

@@ -60,7 +60,7 @@ func shell(t *testing.T, name string, argv ...string) string {
 
 func TestCompletionInBash(t *testing.T) {
 	for _, c := range []struct{ words, want string }{
-		{"alisio se", "sessions"},
+		{"alisio sess", "sessions"},
 		{"alisio sessions sh", "show"},
 		{"alisio run --allow-w", "--allow-write"},
 		{"alisio run --mode = f", "full"}, // bash takes "=" for a word
@@ -84,7 +84,7 @@ func TestCompletionInBash(t *testing.T) {
 
 func TestCompletionInFish(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
-		{"alisio se", "sessions"},
+		{"alisio sess", "sessions"},
 		{"alisio sessions sh", "show"},
 		{"alisio run --allow-w", "--allow-write"},
 		{"alisio run --mode=f", "--mode=full"},
@@ -103,7 +103,7 @@ func TestCompletionInFish(t *testing.T) {
 
 func TestCompletionInZsh(t *testing.T) {
 	cases := []struct{ typed, want string }{
-		{"alisio se", "alisio sessions "},
+		{"alisio sess", "alisio sessions "},
 		{"alisio sessions sh", "alisio sessions show "},
 		{"alisio run --allow-w", "alisio run --allow-write "},
 		{"alisio run --mode=f", "alisio run --mode=full "},

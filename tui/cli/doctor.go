@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,18 +10,23 @@ import (
 	"strings"
 
 	"alisio/agent"
+	"alisio/agent/config"
 	"alisio/agent/text"
+	"alisio/tui/term"
 )
 
 // finding is one result of a check as --json prints it; Level is ok, note or
 // problem, Remedy a command or a sentence.
 type finding struct {
-	Level  string `json:"level"`
+	Level string `json:"level"`
+	// Name is what was looked at; it is absent for the session database.
+	Name   string `json:"name,omitempty"`
 	Text   string `json:"text"`
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// runDoctor checks what is kept, and repairs it with --fix.
+// runDoctor checks what a run needs, without asking anybody; with --network what a
+// run would contact, with --store what is kept, which --fix repairs.
 func runDoctor(ctx context.Context, c *call) (int, error) {
 	if err := c.none(); err != nil {
 		return exitUsage, err
@@ -28,10 +34,75 @@ func runDoctor(ctx context.Context, c *call) (int, error) {
 	switch {
 	case c.fix && !c.store:
 		return exitUsage, errors.New("--fix needs what it is to repair: " + c.command("doctor --store --fix"))
-	case !c.store:
-		return exitUsage, fmt.Errorf("nothing is named to check; use: %s, the only check so far", c.command("doctor --store"))
+	case c.store && !c.network:
+		return c.inOrder(ctx, c.checkStore)
 	}
-	return c.inOrder(ctx, c.checkStore)
+	return c.inOrder(ctx, func(ctx context.Context) (int, error) {
+		code, err := c.checkSetup(ctx)
+		if err != nil || !c.store {
+			return code, err
+		}
+		more, err := c.checkStore(ctx)
+		return max(code, more), err
+	})
+}
+
+// checkSetup prints what a run would be made from, or what it would contact.
+func (c *call) checkSetup(ctx context.Context) (int, error) {
+	here, err := c.workingDir()
+	if err != nil {
+		return exitUsage, err
+	}
+	dirs, err := config.Home(c.Getenv)
+	if err != nil && !errors.Is(err, config.ErrNoHome) {
+		return exitUsage, err
+	}
+	plugins, err := c.plugins()
+	if err != nil {
+		return exitUsage, err
+	}
+	load, err := c.layers(here, dirs)
+	if err != nil {
+		return exitUsage, err
+	}
+	o := agent.DoctorOptions{
+		App:  agent.Options{Dir: here, Dirs: dirs, Policy: c.policy, Plugins: plugins, Tools: c.Tools, Effort: c.effort, Getenv: c.Getenv},
+		Load: load, Terminal: c.terminal(),
+	}
+	if o.StorePath = c.db; c.db != "" {
+		if o.StorePath, err = c.absolute(c.db); err != nil {
+			return exitUsage, err
+		}
+	}
+	check := agent.Doctor
+	if c.network {
+		check = agent.Network
+	}
+	var list []finding
+	for _, f := range check(ctx, o) {
+		list = append(list, finding{Level: level(f.Level), Name: f.Name, Text: f.Text, Remedy: f.Remedy})
+	}
+	if ctx.Err() != nil {
+		return exitCancelled, errors.New("alisio doctor was cancelled")
+	}
+	return c.printFindings(list)
+}
+
+// terminal is what is known of the person's terminal, in words.
+func (c *call) terminal() agent.Terminal {
+	t := agent.Terminal{Term: c.Getenv("TERM"), Locale: cmp.Or(c.Getenv("LC_ALL"), c.Getenv("LC_CTYPE"), c.Getenv("LANG"))}
+	switch {
+	case term.Color(c.Stdout, c.Getenv):
+		t.Colour = "colour"
+	case c.Getenv("NO_COLOR") != "":
+		t.Colour = "none: NO_COLOR"
+	default:
+		t.Colour = "none"
+	}
+	if w, h := term.Size(c.Stdout); w > 0 {
+		t.Size = fmt.Sprintf("%dx%d", w, h)
+	}
+	return t
 }
 
 func (c *call) checkStore(ctx context.Context) (int, error) {
@@ -55,18 +126,21 @@ func (c *call) checkStore(ctx context.Context) (int, error) {
 	if err != nil {
 		return c.unusable(err)
 	}
-	return c.printFindings(report.Findings)
+	list := make([]finding, len(report.Findings))
+	for i, f := range report.Findings {
+		list[i] = finding{Level: level(f.Level), Text: f.What, Remedy: f.Remedy}
+	}
+	return c.printFindings(list)
 }
 
 // printFindings prints a line a finding, with its remedy below it, and returns the
 // exit code: 1 when there is a problem, also one that was just repaired.
-func (c *call) printFindings(list []agent.Finding) (int, error) {
+func (c *call) printFindings(list []finding) (int, error) {
 	code := exitDone
-	for _, f := range list {
-		if f.Level == agent.Problem {
+	for _, o := range list {
+		if o.Level == level(agent.Problem) {
 			code = exitFailed
 		}
-		o := finding{Level: level(f), Text: f.What, Remedy: f.Remedy}
 		if strings.HasPrefix(o.Remedy, "alisio ") {
 			o.Remedy += c.dbFlag()
 		}
@@ -84,8 +158,8 @@ func (c *call) printFindings(list []agent.Finding) (int, error) {
 }
 
 // level is what a finding begins with.
-func level(f agent.Finding) string {
-	switch f.Level {
+func level(l agent.Level) string {
+	switch l {
 	case agent.Problem:
 		return "problem"
 	case agent.Note:
@@ -97,7 +171,11 @@ func level(f agent.Finding) string {
 // lines is a finding for people, its words in a column of their own.
 func (f finding) lines() string {
 	s := f.Level + "       "
-	s = s[:9] + text.Line(f.Text) + "\n"
+	s = s[:9]
+	if f.Name != "" {
+		s += f.Name + ": "
+	}
+	s += text.Line(f.Text) + "\n"
 	if f.Remedy != "" {
 		s += "         " + text.Line(f.Remedy) + "\n"
 	}

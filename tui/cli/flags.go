@@ -25,12 +25,19 @@ type settings struct {
 	effort    string
 	disable   []string
 	json      bool
+	final     bool
+	schema    string
+	hermetic  bool
+	last      bool
+	noTUI     bool
+	network   bool
 	quiet     bool
 	noColor   bool
 	keep      bool
 	store     bool
 	fix       bool
 	words     bool
+	trust     bool
 	version   bool
 	help      bool
 }
@@ -63,8 +70,15 @@ type sessionFlags struct {
 // flag is one row of the table of flags.
 type flag = args.Flag[settings]
 
-// taskVerbs are the commands that work on a task with a model.
-func taskVerbs() []string { return []string{"run", "resume"} }
+// taskVerbs are the commands that work on a task with a model; the empty one is
+// the program without a command.
+func taskVerbs() []string { return []string{"", "run", "resume"} }
+
+// settingVerbs are the commands that read the configuration, and so take what
+// flags say over it.
+func settingVerbs() []string {
+	return append(taskVerbs(), "config show", "context explain", "doctor", "models")
+}
 
 // storeVerbs are the commands that open the session database.
 func storeVerbs() []string {
@@ -86,7 +100,7 @@ func flags() []flag {
 // single ones without much of their own.
 func commonFlags() []flag {
 	return []flag{
-		{Name: "add-dir", Arg: "DIR", Help: "open one more directory to the tools; may be repeated",
+		{Name: "add-dir", In: settingVerbs(), Arg: "DIR", Help: "open one more directory to the tools; may be repeated",
 			Set: func(s *settings, v string) error {
 				s.overrides.AddDirs = append(s.overrides.AddDirs, v)
 				return nil
@@ -97,15 +111,19 @@ func commonFlags() []flag {
 			Set: args.On(func(s *settings) *bool { return &s.policy.AllowProcess })},
 		{Name: "allow-write", Help: "allow changing files of the workspace",
 			Set: args.On(func(s *settings) *bool { return &s.policy.AllowWrite })},
-		{Name: "base-url", Arg: "URL", Help: "the server to ask, as http://127.0.0.1:8080/v1",
+		{Name: "api-mode", In: append(settingVerbs(), "setup"), Arg: "MODE", Values: []string{"chat", "responses"}, Help: "the protocol to speak: chat or responses",
+			Set: func(s *settings, v string) error { s.overrides.APIMode = &v; return nil }},
+		{Name: "base-url", In: append(settingVerbs(), "setup"), Arg: "URL", Help: "the server to ask, as http://127.0.0.1:8080/v1",
 			Set: func(s *settings, v string) error { s.overrides.BaseURL = &v; return nil }},
-		{Name: "config", Arg: "FILE", Help: "read this configuration over the global one",
+		{Name: "config", In: settingVerbs(), Arg: "FILE", Help: "read this configuration over the global one",
 			Set: args.Named(func(s *settings) *string { return &s.config })},
-		{Name: "cwd", Arg: "DIR", In: append(taskVerbs(), "sessions list", "sessions show", "sessions export"), Help: "work in this directory",
+		{Name: "continue", Short: "c", In: []string{""}, Help: "go on with the last session of this workspace",
+			Set: args.On(func(s *settings) *bool { return &s.last })},
+		{Name: "cwd", Arg: "DIR", In: append(settingVerbs(), "sessions list", "sessions show", "sessions export", "trust revoke"), Help: "work in this directory",
 			Set: args.Named(func(s *settings) *string { return &s.cwd })},
 		{Name: "db", Arg: "FILE", In: storeVerbs(), Help: "use this session database",
 			Set: args.Named(func(s *settings) *string { return &s.db })},
-		{Name: "disable-plugin", Arg: "ID", Help: "leave a built-in plugin out; may be repeated",
+		{Name: "disable-plugin", In: settingVerbs(), Arg: "ID", Help: "leave a built-in plugin out; may be repeated",
 			Set: func(s *settings, v string) error { s.disable = append(s.disable, v); return nil }},
 		{Name: "effort", Arg: "LEVEL", Values: efforts(), Help: "reasoning effort, from none to max",
 			Set: setEffort},
@@ -113,24 +131,34 @@ func commonFlags() []flag {
 			Set: args.On(func(s *settings) *bool { return &s.fix })},
 		{Name: "help", Everywhere: true, Short: "h", Help: "print help",
 			Set: args.On(func(s *settings) *bool { return &s.help })},
-		{Name: "json", In: jsonVerbs(), Help: "print one JSON object a line, and nothing else",
-			Set: args.On(func(s *settings) *bool { return &s.json })},
+		{Name: "hermetic", Help: "read no file of person or project but --config",
+			Set: args.On(func(s *settings) *bool { return &s.hermetic })},
+		{Name: "json", Arg: "final", Inline: true, Values: []string{"final"}, In: jsonVerbs(), Help: "print JSON lines alone; =final: one object at the end",
+			Set: setJSON},
 		{Name: "keep", In: []string{"demo"}, Help: "keep the demonstration's repository, and say where",
 			Set: args.On(func(s *settings) *bool { return &s.keep })},
-		{Name: "max-turns", Arg: "N", Help: "stop after so many answers of the model; default: 100",
+		{Name: "max-turns", In: settingVerbs(), Arg: "N", Help: "stop after so many answers of the model; default: 100",
 			Set: setMaxTurns},
-		{Name: "mode", Arg: "MODE", Values: []string{"ask", "auto", "full"}, Help: "permission mode: ask, auto (writes allowed), full",
+		{Name: "mode", In: settingVerbs(), Arg: "MODE", Values: []string{"ask", "auto", "full"}, Help: "permission mode: ask, auto (writes allowed), full",
 			Set: func(s *settings, v string) error { s.overrides.Mode = &v; return nil }},
-		{Name: "model", Short: "m", Arg: "NAME", Help: "the model to ask",
+		{Name: "model", Short: "m", In: append(settingVerbs(), "setup"), Arg: "NAME", Help: "the model to ask",
 			Set: func(s *settings, v string) error { s.overrides.Model = &v; return nil }},
+		{Name: "network", In: []string{"doctor"}, Help: "check the hosts that a run would contact",
+			Set: args.On(func(s *settings) *bool { return &s.network })},
 		{Name: "no-color", Everywhere: true, Help: "print without colour, as NO_COLOR does",
 			Set: args.On(func(s *settings) *bool { return &s.noColor })},
+		{Name: "no-tui", In: []string{"", "resume"}, Help: "talk in lines, whatever the input is",
+			Set: args.On(func(s *settings) *bool { return &s.noTUI })},
+		{Name: "output-schema", Arg: "FILE", Help: "the answer must fit this JSON Schema",
+			Set: args.Named(func(s *settings) *string { return &s.schema })},
 		{Name: "quiet", Everywhere: true, Help: "print nothing but the answer, or the list, and errors",
 			Set: args.On(func(s *settings) *bool { return &s.quiet })},
 		{Name: "read-only", Help: "allow no change of anything, whatever else is said",
 			Set: args.On(func(s *settings) *bool { return &s.policy.ReadOnly })},
 		{Name: "store", In: []string{"doctor"}, Help: "check the session database",
 			Set: args.On(func(s *settings) *bool { return &s.store })},
+		{Name: "trust-project", In: settingVerbs(), Help: "take this repository's own configuration, for now",
+			Set: args.On(func(s *settings) *bool { return &s.trust })},
 		{Name: "words", In: []string{"completion"}, Help: "for its script: what can stand as the last word",
 			Set: args.On(func(s *settings) *bool { return &s.words })},
 		{Name: "version", Everywhere: true, Short: "V", Help: "print the version",
@@ -140,7 +168,19 @@ func commonFlags() []flag {
 
 // jsonVerbs are the commands that print events or lists.
 func jsonVerbs() []string {
-	return append(taskVerbs(), "demo", "doctor", "sessions delete", "sessions list", "sessions recover", "sessions show")
+	return append(taskVerbs(), "config show", "context explain", "demo", "doctor", "models", "sessions delete", "sessions list", "sessions recover", "sessions show", "trust list")
+}
+
+func setJSON(s *settings, v string) error {
+	switch v {
+	case "":
+		s.json = true
+	case "final":
+		s.json, s.final = true, true
+	default:
+		return fmt.Errorf("found %s, allowed: --json, or --json=final", clipped(v))
+	}
+	return nil
 }
 
 func efforts() []string {

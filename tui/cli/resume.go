@@ -26,12 +26,9 @@ func (c *call) noMore() error {
 	}
 }
 
-// runResume gives one more task to a stored session, in the directory that it
-// worked in, whatever directory it is called from: what was said is about the files
-// there.
+// runResume gives one more task to a stored session, or on a terminal, without a
+// task, goes on with the conversation.
 func runResume(ctx context.Context, c *call) (int, error) {
-	ctx, stop := withSignals(ctx)
-	defer stop()
 	words := c.args
 	if !c.task.last {
 		if len(words) == 0 || words[0] == "-" {
@@ -39,6 +36,11 @@ func runResume(ctx context.Context, c *call) (int, error) {
 		}
 		words = words[1:]
 	}
+	if len(words) == 0 && c.talks() {
+		return c.talk(ctx, "", c.resumes)
+	}
+	ctx, stop := withSignals(ctx)
+	defer stop()
 	prompt, err := c.prompt(ctx, words, c.noMore())
 	switch {
 	case ctx.Err() != nil:
@@ -46,7 +48,17 @@ func runResume(ctx context.Context, c *call) (int, error) {
 	case err != nil:
 		return exitUsage, err
 	}
-	return c.start(ctx, prompt, func(store *agent.Store, o *agent.Options) (agent.Session, int, error) {
+	return c.start(ctx, prompt, c.work, c.resumes(ctx))
+}
+
+// finder names the session to go on with, and may change the options.
+type finder = func(*agent.Store, *agent.Options) (agent.Session, int, error)
+
+// resumes finds the session that is named, and works in the directory that it
+// worked in, whatever directory the program is called from: what was said is about
+// the files there.
+func (c *call) resumes(ctx context.Context) finder {
+	return func(store *agent.Store, o *agent.Options) (agent.Session, int, error) {
 		s, code, err := c.resumed(ctx, store, o.Dir)
 		if err != nil {
 			return s, code, err
@@ -62,7 +74,7 @@ func runResume(ctx context.Context, c *call) (int, error) {
 		}
 		o.Dir = s.Workspace
 		return s, exitDone, nil
-	})
+	}
 }
 
 // ours refuses a session that was imported until --cwd says where it works:
@@ -75,9 +87,10 @@ func (c *call) ours(ctx context.Context, store *agent.Store, s agent.Session) (i
 	case adopted || c.cwd != "":
 		return exitDone, nil
 	}
+	const most = 120 // cells of the workspace's name
 	names := "no workspace"
 	if s.Workspace != "" {
-		names = text.Clip(text.Line(s.Workspace), maxCall) + " as its workspace"
+		names = text.Clip(text.Line(s.Workspace), most) + " as its workspace"
 	}
 	return exitUsage, &llm.Error{
 		Message: "session " + text.Line(s.ID) + " was imported, and names " + names,

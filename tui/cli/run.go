@@ -3,24 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"strings"
-	"time"
 
 	"alisio/agent"
 	"alisio/agent/text"
 	"alisio/tui/plain"
 	"alisio/tui/term"
-)
-
-const (
-	// maxStdin bounds what a pipe may add to a prompt, in bytes.
-	maxStdin = 4 << 20
-	// stdinPatience is how long standard input may stay silent before the
-	// person is told what is waited for.
-	stdinPatience = time.Second
 )
 
 var errNoTask = errors.New(`no task is given; use: alisio run "what is to be done"`)
@@ -36,7 +24,7 @@ func runRun(ctx context.Context, c *call) (int, error) {
 	case err != nil:
 		return exitUsage, err
 	}
-	return c.start(ctx, prompt, func(store *agent.Store, o *agent.Options) (agent.Session, int, error) {
+	return c.start(ctx, prompt, c.work, func(store *agent.Store, o *agent.Options) (agent.Session, int, error) {
 		if c.task.session == "" {
 			return agent.Session{}, exitDone, nil
 		}
@@ -48,16 +36,23 @@ func runRun(ctx context.Context, c *call) (int, error) {
 	})
 }
 
+// worker works with an application on what a command line says.
+type worker func(ctx context.Context, app *agent.App, t task) (int, error)
+
 // start checks all that can be checked, opens the session database, has find
-// name the session to go on with, and works. find may change the directory; a
+// name the session to go on with, and works. find may change the options; a
 // session without an id is a new one.
-func (c *call) start(ctx context.Context, prompt string, find func(*agent.Store, *agent.Options) (agent.Session, int, error)) (int, error) {
+func (c *call) start(ctx context.Context, prompt string, work worker,
+	find finder) (int, error) {
 	o, err := c.options()
 	if err != nil {
 		return exitUsage, err
 	}
 	t := task{prompt: prompt}
-	if t.images, err = c.images(o.Dir); err != nil {
+	if t.images, err = c.images(o.Dir); err == nil {
+		t.schema, err = c.outputSchema(o.Dir)
+	}
+	if err != nil {
 		return exitUsage, err
 	}
 	store, code, err := c.database(ctx)
@@ -89,7 +84,7 @@ func (c *call) start(ctx context.Context, prompt string, find func(*agent.Store,
 			c.notice("session %s was imported, and works in %s from now on", text.Line(s.ID), text.Line(root))
 		}
 	}
-	return c.work(ctx, app, t)
+	return work(ctx, app, t)
 }
 
 // cancelledOr is the exit code of what failed, which a signal may have ended.
@@ -121,9 +116,9 @@ func (c *call) prompt(ctx context.Context, words []string, missing error) (strin
 		}
 	}
 	input := ""
-	if kind := kindOf(c.Stdin); wants || kind != noInput {
+	if kind := plain.KindOf(c.Stdin); wants || kind != plain.NoInput {
 		var err error
-		if input, err = c.readStdin(ctx, wants || kind == pipe); err != nil {
+		if input, err = plain.ReadInput(ctx, c.Stdin, wants || kind == plain.Pipe, c.notice); err != nil {
 			return "", err
 		}
 	}
@@ -143,92 +138,4 @@ func (c *call) notice(format string, args ...any) {
 	if !c.quiet {
 		plain.Note(c.Stderr, format, args...)
 	}
-}
-
-// inputKind says what standard input is good for beside a prompt.
-type inputKind uint8
-
-const (
-	// noInput: a terminal, a device, nothing.
-	noInput inputKind = iota
-	// pipe: a pipe or a file. Somebody put it there: all of it is waited for.
-	pipe
-	// socket: what programs and ssh leave open for children without thinking of
-	// it. When it stays silent it is left alone.
-	socket
-)
-
-func kindOf(stream io.Reader) inputKind {
-	f, ok := stream.(interface{ Stat() (fs.FileInfo, error) })
-	if !ok {
-		if stream == nil {
-			return noInput
-		}
-		return pipe
-	}
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return noInput
-	case info.Mode().IsRegular(), info.Mode()&fs.ModeNamedPipe != 0:
-		return pipe
-	case info.Mode()&fs.ModeSocket != 0:
-		return socket
-	}
-	return noInput
-}
-
-// readStdin reads all of standard input. Unless it is wanted, one that stays
-// silent is left alone after a while.
-func (c *call) readStdin(ctx context.Context, wanted bool) (string, error) {
-	type piece struct {
-		data []byte
-		err  error
-	}
-	first := make(chan piece, 1) // one send, never dropped
-	all := make(chan piece, 1)   // one send, never dropped
-	// Nobody waits for this goroutine when the input is left alone or the run is
-	// cancelled: a read of a pipe can not be taken back. It holds 32 KiB and ends
-	// with the process or the pipe; nothing else reads standard input.
-	go func() {
-		buf := make([]byte, 32<<10)
-		n, err := c.Stdin.Read(buf)
-		first <- piece{buf[:n], err}
-		if err != nil {
-			return
-		}
-		rest, err := io.ReadAll(io.LimitReader(c.Stdin, maxStdin+1-int64(n)))
-		all <- piece{append(buf[:n:n], rest...), err}
-	}()
-	var p piece
-	timer := time.NewTimer(stdinPatience)
-	defer timer.Stop()
-	for waiting := true; waiting; {
-		select {
-		case p = <-first:
-			waiting = false
-		case <-timer.C:
-			if !wanted {
-				c.notice("standard input is open but gave nothing, and is left alone; end the prompt with - to wait for it")
-				return "", nil
-			}
-			c.notice("waiting for the end of standard input; < /dev/null runs without it")
-		case <-ctx.Done():
-			return "", ctx.Err()
-		}
-	}
-	if p.err == nil {
-		select {
-		case p = <-all:
-		case <-ctx.Done():
-			return "", ctx.Err()
-		}
-	}
-	switch {
-	case p.err != nil && !errors.Is(p.err, io.EOF):
-		return "", fmt.Errorf("read standard input: %w", p.err)
-	case len(p.data) > maxStdin:
-		return "", fmt.Errorf("standard input is larger than %d MiB; name a file in the prompt instead", maxStdin>>20)
-	}
-	return string(p.data), nil
 }

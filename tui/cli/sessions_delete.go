@@ -95,5 +95,5 @@ func described(s agent.Session, h agent.Contents) string {
 	if len(parts) == 0 {
 		parts = append(parts, "nothing in it")
 	}
-	return fmt.Sprintf("session %s, %q: %s, %s", text.Line(s.ID), title(s), strings.Join(parts, ", "), size(h.Bytes))
+	return fmt.Sprintf("session %s, %q: %s, %s", text.Line(s.ID), title(s), strings.Join(parts, ", "), plain.Size(h.Bytes))
 }

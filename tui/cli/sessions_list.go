@@ -123,7 +123,7 @@ func (c *call) printList(list []agent.Summary, places map[string]place, withPlac
 	}
 	now, home := time.Now(), c.Getenv("HOME")
 	names := shortNames(list)
-	var t table
+	var t plain.Table
 	for i, s := range list {
 		row := []string{names[i], fmt.Sprintf("%6s", age(now, s.Updated)), text.Clip(title(s.Session), maxTitle)}
 		if withPlaces {
@@ -135,7 +135,7 @@ func (c *call) printList(list []agent.Summary, places map[string]place, withPlac
 		t = append(t, row)
 	}
 	if term.IsTerminal(c.Stdout) {
-		t.clip(2, screen, minTitle)
+		t.Clip(2, screen, minTitle)
 	}
 	return c.print(t.String())
 }
@@ -296,7 +296,8 @@ func stamp(t time.Time) string {
 // object is what --json prints as one line. A field that a session lacks is absent,
 // never null; readers ignore fields that they do not know.
 type object interface {
-	entry | storedMessage | storedEvent | openCall | finding | deletion
+	entry | storedMessage | storedEvent | openCall | finding | deletion |
+		effective | trusted | offered | instruction | agent.Final
 }
 
 // printJSON prints one object as a line that is safe for a terminal.

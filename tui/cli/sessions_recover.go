@@ -142,6 +142,7 @@ type openCall struct {
 }
 
 func (o openCall) line() string {
+	const maxCall = 120 // cells
 	line := text.Clip(text.Line(o.Name+" "+o.Arguments), maxCall)
 	if o.Started != "" {
 		line += " · started " + o.Started

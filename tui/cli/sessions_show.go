@@ -9,6 +9,7 @@ import (
 	"alisio/agent"
 	"alisio/agent/text"
 	"alisio/plug"
+	"alisio/tui/plain"
 )
 
 const (
@@ -61,9 +62,9 @@ func (c *call) showText(ctx context.Context, store *agent.Store, s agent.Summary
 	if err != nil {
 		return err
 	}
-	t := transcript{print: c.print, ends: badEnds(runs, s.BusyPID != 0)}
-	if err = eachMessage(ctx, store, s.ID, t.message); err == nil {
-		err = t.close()
+	t := plain.Transcript{Print: c.print, Ends: plain.BadEnds(runs, s.BusyPID != 0)}
+	if err = eachMessage(ctx, store, s.ID, t.Message); err == nil {
+		err = t.Close()
 	}
 	switch {
 	case err != nil:

@@ -17,6 +17,7 @@ import (
 	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
+	"alisio/tui/plain"
 )
 
 // foul is text that must not reach a terminal as it is.
@@ -108,7 +109,7 @@ func isSafe(t *testing.T, got string) {
 
 func TestAConversationIsShownSafely(t *testing.T) {
 	var out strings.Builder
-	tr := transcript{print: func(s string) error { out.WriteString(s); return nil }}
+	tr := plain.Transcript{Print: func(s string) error { out.WriteString(s); return nil }}
 	rows := []agent.Stored{
 		{Seq: 1, Message: llm.Message{Role: llm.RoleUser, Text: "old"}, Compacted: true},
 		{Seq: 2, Message: llm.Message{Role: llm.RoleUser, Text: foul, Attachments: []llm.Attachment{{MIMEType: "image/png" + foul, Data: make([]byte, 1500)}}}},
@@ -125,11 +126,11 @@ func TestAConversationIsShownSafely(t *testing.T) {
 		{Seq: 9, Message: llm.Message{Role: llm.RoleAssistant, Text: "Done.", Interrupted: true, Truncated: true}},
 	}
 	for _, r := range rows {
-		if err := tr.message(r); err != nil {
+		if err := tr.Message(r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := tr.close(); err != nil {
+	if err := tr.Close(); err != nil {
 		t.Fatal(err)
 	}
 	got := out.String()
@@ -155,7 +156,7 @@ func TestAConversationTellsOfBadEnds(t *testing.T) {
 		{ID: "a", Status: "failed", Error: "connect to h\x1b[2J:\nrefused"}, {ID: "b", Status: "cancelled"}, {ID: "c", Status: "completed"},
 		{ID: "d", Status: "turns_exceeded"}, {ID: "e", Status: "running"}, {ID: "f", Status: "interrupted"}, {ID: "g", Status: "failed"},
 	}
-	tr := transcript{print: func(s string) error { out.WriteString(s); return nil }, ends: badEnds(runs, false)}
+	tr := plain.Transcript{Print: func(s string) error { out.WriteString(s); return nil }, Ends: plain.BadEnds(runs, false)}
 	user := func(run string) agent.Stored {
 		return agent.Stored{RunID: run, Message: llm.Message{Role: llm.RoleUser, Text: "to " + run}}
 	}
@@ -166,11 +167,11 @@ func TestAConversationTellsOfBadEnds(t *testing.T) {
 		user("c"), user("d"), user("e"), user("f"), user("g"),
 	}
 	for _, r := range rows {
-		if err := tr.message(r); err != nil {
+		if err := tr.Message(r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := tr.close(); err != nil {
+	if err := tr.Close(); err != nil {
 		t.Fatal(err)
 	}
 	want := "\nyou:\nto \n\nyou:\nto a\n\n[failed: connect to h: refused]\n\nyou:\nto b\n\nassistant:\nhalf\n\ntool: read · not executed\n\n[cancelled]\n" +
@@ -178,7 +179,7 @@ func TestAConversationTellsOfBadEnds(t *testing.T) {
 	if got := out.String(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
-	if got := badEnds(runs, true)["e"]; got != "" {
+	if got := plain.BadEnds(runs, true)["e"]; got != "" {
 		t.Errorf("a run that goes on: got %q", got)
 	}
 }
@@ -220,15 +221,15 @@ func TestListsSayWhatTheyLeaveOut(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	tab := table{{"a", "世界", "x"}, {"bcd", "é"}, {"a", "0123456789", "yz"}}
+	tab := plain.Table{{"a", "世界", "x"}, {"bcd", "é"}, {"a", "0123456789", "yz"}}
 	if got, want := tab.String(), "a    世界        x\nbcd  é\na    0123456789  yz\n"; got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
-	tab.clip(1, 15, 3)
+	tab.Clip(1, 15, 3)
 	if got, want := tab.String(), "a    世界    x\nbcd  é\na    01234…  yz\n"; got != want {
 		t.Errorf("clipped: got:\n%s\nwant:\n%s", got, want)
 	}
-	tab.clip(1, 5, 3)
+	tab.Clip(1, 5, 3)
 	if got := tab[2][1]; got != "01…" {
 		t.Errorf("no room: got %q", got)
 	}
@@ -236,7 +237,7 @@ func TestTable(t *testing.T) {
 
 func TestSizes(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1 kB", 1499: "1 kB", 999_499: "999 kB", 999_500: "1.0 MB", 1_250_000: "1.2 MB"} {
-		if got := size(n); got != want {
+		if got := plain.Size(n); got != want {
 			t.Errorf("%d: got %q, want %q", n, got, want)
 		}
 	}

@@ -17,12 +17,21 @@ import (
 // closed pipe is an error instead of a death, so that the run can end in order and
 // tell its exit code.
 func withSignals(ctx context.Context) (context.Context, func()) {
+	return signals(ctx, nil)
+}
+
+// signals is withSignals, where SIGINT goes to interrupts instead, if there is
+// such a channel.
+func signals(ctx context.Context, interrupts chan<- os.Signal) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stops := make(chan os.Signal, 2) // a third signal may be dropped
 	pipes := make(chan os.Signal, 1) // never read: the write's error tells
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		// What whoever started us ignores (nohup, a shell's &) stays ignored.
-		if !signal.Ignored(s) {
+		switch {
+		case s == syscall.SIGINT && interrupts != nil:
+			signal.Notify(interrupts, s)
+		case !signal.Ignored(s):
+			// What whoever started us ignores (nohup, a shell's &) stays ignored.
 			signal.Notify(stops, s)
 		}
 	}
@@ -34,14 +43,14 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 			select {
 			case s := <-stops:
 				if !first && s == syscall.SIGINT {
-					os.Exit(exitCancelled)
+					quit()
 				}
 				if first {
 					patience = time.After(stopPatience)
 				}
 				cancel()
 			case <-patience:
-				os.Exit(exitCancelled)
+				quit()
 			case <-done:
 				return
 			}
@@ -49,10 +58,16 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 	}()
 	return ctx, func() {
 		signal.Stop(stops)
+		if interrupts != nil {
+			signal.Stop(interrupts)
+		}
 		close(done)
 		cancel()
 	}
 }
+
+// quit ends the process without waiting for anything.
+func quit() { os.Exit(exitCancelled) }
 
 // inOrder does something that a signal ends in order, so that nothing half done is
 // left: a file that is written, a list that waits to be taken in.

@@ -12,6 +12,7 @@ import (
 	"alisio/agent"
 	"alisio/agent/text"
 	"alisio/llm"
+	"alisio/tui/plain"
 )
 
 // session finds the session that a person named: by its id, or by how it begins,
@@ -53,7 +54,7 @@ const maxCandidates = 10
 
 // candidates lists sessions to choose from.
 func candidates(ctx context.Context, store *agent.Store, ids []string) string {
-	var t table
+	var t plain.Table
 	now, rest := time.Now(), ""
 	for i, id := range ids {
 		if i == maxCandidates {

@@ -192,17 +192,17 @@ func TestForeignFiles(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.body), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := foreign(path); got != c.want {
+		if got := agent.IsForeign(path); got != c.want {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}
-	if foreign(dir) || foreign(filepath.Join(dir, "none")) {
+	if agent.IsForeign(dir) || agent.IsForeign(filepath.Join(dir, "none")) {
 		t.Error("what is no file is told of elsewhere")
 	}
 	if err := os.WriteFile(filepath.Join(dir, "text-wal"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if foreign(filepath.Join(dir, "text")) {
+	if agent.IsForeign(filepath.Join(dir, "text")) {
 		t.Error("a file with a log beside it may be a database")
 	}
 }

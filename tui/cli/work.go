@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,11 +26,18 @@ type surface interface {
 // surface makes the one that the flags ask for; stop cancels the run when
 // nobody reads the output any more.
 func (c *call) surface(stop func()) surface {
-	if c.json {
+	switch {
+	case c.final:
+		return silent{}
+	case c.json:
 		return plain.NewJSON(c.Stdout, stop)
 	}
+	answer := c.Stdout
+	if c.schema != "" {
+		answer = io.Discard // what fits the schema is known at the end
+	}
 	o := plain.TextOptions{
-		Answer: c.Stdout, Notes: c.Stderr, Stop: stop, Diffs: c.verb == "demo",
+		Answer: answer, Notes: c.Stderr, Stop: stop, Diffs: c.verb == "demo",
 		Dim:    term.Color(c.Stderr, c.Getenv),
 		Shared: term.IsTerminal(c.Stdout) && term.IsTerminal(c.Stderr),
 	}
@@ -37,6 +46,12 @@ func (c *call) surface(stop func()) surface {
 	}
 	return plain.NewText(o)
 }
+
+// silent is the surface of a run of which one object is printed at the end.
+type silent struct{}
+
+func (silent) Event(plug.Event) {}
+func (silent) Err() error       { return nil }
 
 var errCancelled = errors.New("the run was cancelled")
 
@@ -58,6 +73,8 @@ func (c *call) announce(ctx context.Context, app *agent.App) {
 type task struct {
 	prompt string
 	images []llm.Attachment
+	// schema is what the answer must fit, nil for anything.
+	schema json.RawMessage
 	// session is empty for a new one.
 	session string
 	// store keeps the session; nil: nobody can go on with it.
@@ -77,9 +94,9 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (int, error) {
 	defer stop()
 	s := c.surface(stop)
 	denied := ""
-	out, err := app.Run(ctx, t.session, t.prompt, agent.RunOptions{
+	o := agent.RunOptions{
 		CorrelationID: c.task.correlationID, RequestID: c.task.requestID,
-		Attachments: t.images, AcknowledgeUncertain: c.task.acknowledge,
+		Attachments: t.images, OutputSchema: t.schema, AcknowledgeUncertain: c.task.acknowledge,
 		OnBegin: func() { c.announce(ctx, app) },
 		OnEvent: func(e plug.Event) {
 			if d, ok := e.Data.(plug.ToolCompleted); ok && d.IsError {
@@ -92,15 +109,39 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (int, error) {
 			}
 			s.Event(e)
 		},
-	})
+	}
+	if c.hermetic {
+		f, err := app.Fingerprint(t.prompt, o)
+		if err != nil {
+			return exitUsage, err
+		}
+		c.notice("fingerprint %s", f)
+	}
+	out, err := app.Run(ctx, t.session, t.prompt, o)
 	if err != nil {
-		return c.refused(ctx, t, err)
+		code, err := c.refused(ctx, t, err)
+		return code, c.finally(agent.NotStarted(t.session, err), err)
 	}
 	code, err := ended(s, out, denied)
+	if t.schema != nil && !c.json && out.Status == agent.Completed {
+		if e := c.print(out.Text + "\n"); e != nil {
+			code, err = exitFailed, e
+		}
+	}
+	err = c.finally(out.Final(), err)
 	if t.store != nil && c.watched() {
 		plain.Note(c.Stderr, "%s", c.goOn(ctx, t.store, out.SessionID))
 	}
 	return code, err
+}
+
+// finally prints the one object of --json=final. What can not be printed is what
+// the person is told of, unless there is something worse.
+func (c *call) finally(f agent.Final, err error) error {
+	if !c.final {
+		return err
+	}
+	return cmp.Or(err, printJSON(c, f))
 }
 
 // refused is what a run exits with that was not started.

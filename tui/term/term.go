@@ -49,6 +49,24 @@ func Discard(stream any) {
 	}
 }
 
+// Size returns the columns and lines of a terminal, zero when a stream is none.
+func Size(stream any) (columns, lines int) {
+	f, ok := stream.(*os.File)
+	if !ok || f == nil {
+		return 0, 0
+	}
+	c, err := f.SyscallConn()
+	if err != nil {
+		return 0, 0
+	}
+	_ = c.Control(func(fd uintptr) {
+		if w, h, err := term.GetSize(int(fd)); err == nil {
+			columns, lines = w, h
+		}
+	})
+	return columns, lines
+}
+
 // Color reports whether colour may be written to a stream: to a terminal that
 // is not dumb unless NO_COLOR is set, and anywhere when CLICOLOR_FORCE says so.
 func Color(stream any, getenv func(string) string) bool {

@@ -1,4 +1,4 @@
-package cli
+package plain
 
 import (
 	"strings"
@@ -6,15 +6,15 @@ import (
 	"alisio/agent/text"
 )
 
-// table is rows of cells that are safe to print.
-type table [][]string
+// Table is rows of cells that are safe to print.
+type Table [][]string
 
 // gap stands between two columns.
 const gap = "  "
 
 // String writes the rows with their columns under each other, by cells of the
 // screen, and without blanks at their ends.
-func (t table) String() string {
+func (t Table) String() string {
 	widths := t.widths()
 	var b strings.Builder
 	for _, row := range t {
@@ -28,7 +28,7 @@ func (t table) String() string {
 }
 
 // widths are those of the columns, in cells.
-func (t table) widths() []int {
+func (t Table) widths() []int {
 	var widths []int
 	for _, row := range t {
 		for i, s := range row {
@@ -41,9 +41,9 @@ func (t table) widths() []int {
 	return widths
 }
 
-// clip shortens the cells of a column so that rows fit into so many cells, as far
+// Clip shortens the cells of a column so that rows fit into so many cells, as far
 // as least allows.
-func (t table) clip(column, cells, least int) {
+func (t Table) Clip(column, cells, least int) {
 	for i, w := range t.widths() {
 		if i != column {
 			cells -= w + len(gap)

@@ -1,4 +1,4 @@
-package cli
+package plain
 
 import (
 	"fmt"
@@ -16,22 +16,22 @@ const (
 	maxResult = 120
 )
 
-// transcript prints messages for a person: who said what, a line a call. Of a
+// Transcript prints messages for a person: who said what, a line a call. Of a
 // message that was copied the first is printed, and a copy that says less too.
-type transcript struct {
-	print  func(string) error
+type Transcript struct {
+	Print func(string) error
+	// Ends say of runs that did not end well how they ended, see BadEnds.
+	Ends   map[string]string
 	copies agent.Copies
-	// ends say of runs that did not end well how they ended; run is that of the
-	// last prompt or answer.
-	ends map[string]string
-	run  string
+	// run is that of the last prompt or answer.
+	run string
 	// open are the calls of the last answer that have no result yet.
 	open []llm.ToolCall
 }
 
-// badEnds are the runs of which more is to be said than their answer. An open run
+// BadEnds are the runs of which more is to be said than their answer. An open run
 // that nobody works on was interrupted.
-func badEnds(runs []agent.StoredRun, busy bool) map[string]string {
+func BadEnds(runs []agent.StoredRun, busy bool) map[string]string {
 	ends := make(map[string]string)
 	for _, r := range runs {
 		switch {
@@ -48,16 +48,16 @@ func badEnds(runs []agent.StoredRun, busy bool) map[string]string {
 	return ends
 }
 
-// message prints one row. Results stand behind the calls that they answer; the
+// Message prints one row. Results stand behind the calls that they answer; the
 // calls of an answer are told of when their result comes, or when it is clear that
 // none does.
-func (t *transcript) message(m agent.Stored) error {
+func (t *Transcript) Message(m agent.Stored) error {
 	repeats, shortened := t.copies.Repeats(m)
 	switch {
 	case repeats:
 		return nil
 	case m.Err != nil:
-		return t.print(fmt.Sprintf("\n[row %d is left out: %s]\n", m.Seq, text.Line(m.Err.Error())))
+		return t.Print(fmt.Sprintf("\n[row %d is left out: %s]\n", m.Seq, text.Line(m.Err.Error())))
 	case m.Message.Role == llm.RoleTool:
 		return t.result(m.Message, shortened)
 	}
@@ -90,18 +90,18 @@ func (t *transcript) message(m agent.Stored) error {
 	if m.Message.Truncated {
 		b.WriteString("[cut at the output limit]\n")
 	}
-	if m.Message.Interrupted && t.ends[m.RunID] == "" {
+	if m.Message.Interrupted && t.Ends[m.RunID] == "" {
 		b.WriteString("[interrupted]\n")
 	}
 	t.open = m.Message.Calls
 	if b.Len() == 0 {
 		return nil
 	}
-	return t.print("\n" + who + ":\n" + b.String())
+	return t.Print("\n" + who + ":\n" + b.String())
 }
 
 // result prints the line of a call that has its result.
-func (t *transcript) result(m llm.Message, shortened bool) error {
+func (t *Transcript) result(m llm.Message, shortened bool) error {
 	var c llm.ToolCall
 	for i, o := range t.open {
 		if o.ID == m.CallID {
@@ -122,11 +122,11 @@ func (t *transcript) result(m llm.Message, shortened bool) error {
 	if shortened {
 		said = "[shortened here] " + said
 	}
-	return t.print("\n" + strings.TrimRight(callLine(c)+" · "+said, " ·") + "\n")
+	return t.Print("\n" + strings.TrimRight(callLine(c)+" · "+said, " ·") + "\n")
 }
 
-// close ends the transcript.
-func (t *transcript) close() error {
+// Close ends the transcript.
+func (t *Transcript) Close() error {
 	if err := t.closeCalls(); err != nil {
 		return err
 	}
@@ -134,17 +134,17 @@ func (t *transcript) close() error {
 }
 
 // endRun says how the run ended whose messages were printed, unless it ended well.
-func (t *transcript) endRun() error {
-	if end := t.ends[t.run]; end != "" {
-		return t.print("\n[" + end + "]\n")
+func (t *Transcript) endRun() error {
+	if end := t.Ends[t.run]; end != "" {
+		return t.Print("\n[" + end + "]\n")
 	}
 	return nil
 }
 
 // closeCalls prints the calls that have no result.
-func (t *transcript) closeCalls() error {
+func (t *Transcript) closeCalls() error {
 	for _, c := range t.open {
-		if err := t.print("\n" + callLine(c) + " · no result is stored\n"); err != nil {
+		if err := t.Print("\n" + callLine(c) + " · no result is stored\n"); err != nil {
 			return err
 		}
 	}
@@ -169,11 +169,11 @@ func firstLine(s string) string {
 }
 
 func imageLine(mime string, bytes int) string {
-	return fmt.Sprintf("%s, %s", text.Line(mime), size(int64(bytes)))
+	return fmt.Sprintf("%s, %s", text.Line(mime), Size(int64(bytes)))
 }
 
-// size writes a number of bytes in decimal units.
-func size(n int64) string {
+// Size writes a number of bytes in decimal units.
+func Size(n int64) string {
 	switch {
 	case n < 1000:
 		return fmt.Sprintf("%d B", n)

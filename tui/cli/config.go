@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"alisio/agent/config"
+	"alisio/agent/text"
+	"alisio/tui/plain"
+)
+
+func configVerbs() []verb {
+	return []verb{
+		{Name: "show", Args: "[KEY]", Help: "print values and where they come from", Run: runConfigShow},
+	}
+}
+
+// effective is a value of the configuration as --json prints it.
+type effective struct {
+	Key    string          `json:"key"`
+	Value  json.RawMessage `json:"value"`
+	Origin string          `json:"origin"`
+}
+
+// runConfigShow prints every value in effect, or those of a key and of what is
+// below it, each with its origin.
+func runConfigShow(_ context.Context, c *call) (int, error) {
+	if len(c.args) > 1 {
+		_, err := c.one("one key, or none")
+		return exitUsage, err
+	}
+	o, err := c.options()
+	if err != nil {
+		return exitUsage, err
+	}
+	var t plain.Table
+	shown := 0
+	for _, v := range o.Config.Values() {
+		if len(c.args) == 1 && !within(v.Key, c.args[0]) {
+			continue
+		}
+		shown++
+		if c.json {
+			if err := printJSON(c, effective{Key: v.Key, Value: json.RawMessage(v.JSON), Origin: v.Origin}); err != nil {
+				return exitFailed, err
+			}
+			continue
+		}
+		t = append(t, []string{text.Line(v.Key), text.Line(v.JSON), text.Line(v.Origin)})
+	}
+	if shown == 0 {
+		return exitUsage, unsetKey(c.args[0])
+	}
+	return c.printed(t.String())
+}
+
+// within reports whether a dotted key is another, or one below it.
+func within(key, of string) bool {
+	return key == of || len(key) > len(of) && key[:len(of)] == of && key[len(of)] == '.'
+}
+
+// unsetKey tells why a key has no value: there is no such key, or nobody set it.
+func unsetKey(key string) error {
+	var names []string
+	for _, k := range config.Keys() {
+		if names = append(names, k.Name); k.Name == key || within(k.Name, key) {
+			return fmt.Errorf("%s is not set and has no default", clipped(key))
+		}
+	}
+	if near, ok := config.Nearest(key, names); ok {
+		return fmt.Errorf("unknown key %s, did you mean %q? alisio help config lists them", clipped(key), near)
+	}
+	return fmt.Errorf("unknown key %s; alisio help config lists them", clipped(key))
+}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"alisio/agent"
+	"alisio/llm"
+	"alisio/tui/plain"
+	"alisio/tui/term"
+)
+
+// runBare is the program without a command: a conversation on a terminal, with
+// the words as its first prompt, else a run.
+func runBare(ctx context.Context, c *call) (int, error) {
+	if !c.talks() {
+		if c.last {
+			return exitUsage, errors.New("--continue opens a conversation, and this is no terminal; use: alisio resume --last \"…\"")
+		}
+		if len(c.args) == 0 && plain.KindOf(c.Stdin) != plain.Pipe {
+			fmt.Fprint(c.Stderr, usage())
+			return exitUsage, nil
+		}
+		return runRun(ctx, c)
+	}
+	find := func(context.Context) finder {
+		return func(*agent.Store, *agent.Options) (agent.Session, int, error) { return agent.Session{}, exitDone, nil }
+	}
+	if c.last {
+		c.task.last = true
+		find = c.resumes
+	}
+	return c.talk(ctx, strings.TrimSpace(strings.Join(c.args, " ")), find)
+}
+
+// talks reports whether there is somebody to talk to: on a terminal, or where
+// --no-tui says so.
+func (c *call) talks() bool {
+	return !c.json && (c.noTUI || term.IsTerminal(c.Stdin) && term.IsTerminal(c.Stdout))
+}
+
+// talk holds a conversation, in lines. An interrupt stops a run and not the
+// program; the other signals end it.
+func (c *call) talk(ctx context.Context, prompt string, find func(context.Context) finder) (int, error) {
+	for flag, given := range map[string]bool{"output-schema": c.schema != "", "request-id": c.task.requestID != "", "hermetic": c.hermetic} {
+		if given {
+			return exitUsage, fmt.Errorf("flag --%s is about one task, and this is a conversation; use: alisio run", flag)
+		}
+	}
+	interrupts := make(chan os.Signal, 1) // one that is dropped changes nothing
+	ctx, stop := signals(ctx, interrupts)
+	defer stop()
+	lines := plain.NewLines(plain.LineOptions{
+		Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr, Getenv: c.Getenv, Interrupts: interrupts,
+		Quit: quit, Quiet: c.quiet,
+	})
+	var root, mode string
+	work := func(ctx context.Context, app *agent.App, t task) (int, error) {
+		ended, err := lines.Run(ctx, app, plain.Talk{
+			Session: t.session, Prompt: t.prompt, Images: t.images, Acknowledge: c.task.acknowledge,
+			CorrelationID: c.task.correlationID, Workspace: root, Mode: mode, History: t.store.Messages,
+			GoOn:   func(ctx context.Context, id string) string { return c.goOn(ctx, t.store, id) },
+			Advise: c.advised,
+		})
+		var uncertain *agent.UncertainError
+		switch {
+		case errors.As(err, &uncertain):
+			return exitUncertain, c.uncertain(ctx, t.store, uncertain)
+		case llm.CauseOf(err) == llm.CauseBadRequest && err != nil:
+			return exitUsage, err
+		case err != nil:
+			return exitCode(llm.CauseOf(err)), err
+		case ended.Cancelled:
+			return exitCancelled, nil
+		}
+		return exitDone, nil
+	}
+	return c.start(ctx, prompt, work, func(store *agent.Store, o *agent.Options) (agent.Session, int, error) {
+		o.Asker, o.Log, mode = lines, slog.New(lines.Log()), string(o.Policy.Mode)
+		s, code, err := find(ctx)(store, o)
+		root = agent.Root(o.Dir, c.Getenv("HOME"))
+		return s, code, err
+	})
+}

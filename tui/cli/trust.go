@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"alisio/agent"
+	"alisio/agent/config"
+	"alisio/agent/text"
+	"alisio/agent/trust"
+	"alisio/tui/plain"
+)
+
+func trustVerbs() []verb {
+	return []verb{
+		{Name: "list", Help: "list the repositories that were trusted", Run: runTrustList},
+		{Name: "revoke", Args: "[DIR]", Help: "take the trust in a repository back", Run: runTrustRevoke},
+	}
+}
+
+// layers says what the configuration is read from.
+func (c *call) layers(here string, dirs config.Dirs) (config.LoadOptions, error) {
+	project, err := c.project(here, dirs)
+	return config.LoadOptions{
+		Dirs: dirs, Project: project, File: c.config, Dir: here, Getenv: c.Getenv, Plugins: ids(c.Plugins), Overrides: c.overrides,
+	}, err
+}
+
+// project is the configuration of the repository, if it is trusted: for this run,
+// or since a person once accepted just this content. Nobody is asked here.
+func (c *call) project(here string, dirs config.Dirs) (*config.Project, error) {
+	if c.config != "" || c.hermetic {
+		return nil, nil // --config stands in the project's place
+	}
+	p, err := trust.Read(agent.Root(here, c.Getenv("HOME")))
+	switch {
+	case err != nil && c.trust:
+		return nil, err
+	case err != nil:
+		c.notice("the configuration of this repository is not read: %s", text.Line(err.Error()))
+		return nil, nil
+	case p.Config() == nil:
+		return nil, nil
+	case c.trust:
+		return p.Config(), nil
+	}
+	known, err := trust.New(dirs.State).Accepted(p.Root, p.Hash)
+	if err != nil {
+		c.notice("%s", text.Line(err.Error()))
+	}
+	if !known {
+		c.notice("%s is not read, since nobody has trusted it: read it, then --trust-project takes it for one run",
+			text.Line(filepath.Join(p.Root, filepath.FromSlash(trust.ConfigFile))))
+		return nil, nil
+	}
+	return p.Config(), nil
+}
+
+// trusted is an entry of the list as --json prints it.
+type trusted struct {
+	Root     string    `json:"root"`
+	Hash     string    `json:"hash"`
+	Accepted time.Time `json:"accepted"`
+}
+
+// runTrustList prints what was accepted, the newest of a repository first.
+func runTrustList(_ context.Context, c *call) (int, error) {
+	if err := c.none(); err != nil {
+		return exitUsage, err
+	}
+	store, err := c.trustStore()
+	if err != nil {
+		return exitUsage, err
+	}
+	entries, err := store.List()
+	if err != nil {
+		return exitFailed, err
+	}
+	var t plain.Table
+	for _, e := range entries {
+		if c.json {
+			if err := printJSON(c, trusted(e)); err != nil {
+				return exitFailed, err
+			}
+			continue
+		}
+		t = append(t, []string{e.Accepted.Local().Format("2006-01-02 15:04"), e.Hash[:12], text.Line(e.Root)})
+	}
+	if len(entries) == 0 {
+		c.notice("nothing was trusted so far; --trust-project trusts for one run and is not kept")
+	}
+	return c.printed(t.String())
+}
+
+// runTrustRevoke takes back all that was accepted of a repository: that of a
+// directory, or of the working directory.
+func runTrustRevoke(_ context.Context, c *call) (int, error) {
+	here, err := c.workingDir()
+	if err != nil {
+		return exitUsage, err
+	}
+	switch len(c.args) {
+	case 0:
+	case 1:
+		if c.args[0] == "" {
+			return exitUsage, errors.New("the name of the directory is empty")
+		}
+		if here, err = c.absolute(c.args[0]); err != nil {
+			return exitUsage, err
+		}
+	default:
+		return exitUsage, fmt.Errorf("alisio trust revoke takes one directory, found %s too", clipped(c.args[1]))
+	}
+	store, err := c.trustStore()
+	if err != nil {
+		return exitUsage, err
+	}
+	// A repository that is gone is told by the name under which it is listed.
+	for _, root := range []string{agent.Root(here, c.Getenv("HOME")), here} {
+		found, err := store.Revoke(root)
+		if err != nil {
+			return exitFailed, err
+		}
+		if found {
+			c.notice("nothing of %s is trusted any more", text.Line(root))
+			return exitDone, nil
+		}
+	}
+	return exitUsage, fmt.Errorf("nothing of %s was trusted; alisio trust list shows what is", text.Line(here))
+}
+
+func (c *call) trustStore() (*trust.Store, error) {
+	dirs, err := config.Home(c.Getenv)
+	if err != nil && (!errors.Is(err, config.ErrNoHome) || dirs.State == "") {
+		return nil, err
+	}
+	return trust.New(dirs.State), nil
+}
