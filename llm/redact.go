@@ -3,6 +3,7 @@ package llm
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -15,7 +16,14 @@ const redacted = "[redacted]"
 
 // RedactPart is Redact for a text that was cut out of a longer one: of a key that
 // a cut went through, no more than a few bytes stay.
-func RedactPart(text, key string) string {
+func RedactPart(text string, keys ...string) string {
+	for _, key := range secrets(keys) {
+		text = redactPart(text, key)
+	}
+	return text
+}
+
+func redactPart(text, key string) string {
 	if len(key) < minSecret || len(text) < keyPart {
 		return Redact(text, key)
 	}
@@ -35,23 +43,31 @@ func RedactPart(text, key string) string {
 	return Redact(text, key)
 }
 
+// secrets are the keys that are looked for, the longest first: what is left of a
+// long one would not be found when a short one that it holds were gone.
+func secrets(keys []string) []string {
+	keys = slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return len(key) < minSecret })
+	slices.SortStableFunc(keys, func(a, b string) int { return len(b) - len(a) })
+	return keys
+}
+
 // Masked is r with a mask over each key, of the same length, so that positions
 // stay: neither where a read begins nor where it ends brings out a part of one.
-func Masked(r io.ReaderAt, key string) io.ReaderAt {
-	if len(key) < minSecret {
+func Masked(r io.ReaderAt, keys ...string) io.ReaderAt {
+	if keys = secrets(keys); len(keys) == 0 {
 		return r
 	}
-	return masked{r, []byte(key)}
+	return masked{r, keys}
 }
 
 type masked struct {
-	r   io.ReaderAt
-	key []byte
+	r    io.ReaderAt
+	keys []string // the longest first
 }
 
 // ReadAt looks as far around what is asked for as a key can reach.
 func (m masked) ReadAt(p []byte, off int64) (int, error) {
-	reach := len(m.key) - 1
+	reach := len(m.keys[0]) - 1
 	before := int(min(max(off, 0), int64(reach)))
 	buf := make([]byte, before+len(p)+reach)
 	n, err := m.r.ReadAt(buf, off-int64(before))
@@ -64,20 +80,25 @@ func (m masked) ReadAt(p []byte, off int64) (int, error) {
 }
 
 func (m masked) mask(b []byte) {
-	var at []int // Masking the first could hide the next, which overlaps with it.
-	for from := 0; ; from = at[len(at)-1] + 1 {
-		n := bytes.Index(b[from:], m.key)
-		if n < 0 {
-			break
+	type place struct{ at, key int }
+	var found []place // Masking the first could hide the next, which overlaps with it.
+	for k, key := range m.keys {
+		for from := 0; ; from++ {
+			n := bytes.Index(b[from:], []byte(key))
+			if n < 0 {
+				break
+			}
+			from += n
+			found = append(found, place{from, k})
 		}
-		at = append(at, from+n)
 	}
-	for _, i := range at {
-		copy(b[i:i+len(m.key)], redacted+strings.Repeat("*", len(m.key)))
+	for _, p := range found {
+		key := m.keys[p.key]
+		copy(b[p.at:p.at+len(key)], redacted+strings.Repeat("*", len(key)))
 	}
 }
 
-// Redaction takes a key out of a text that arrives in pieces.
+// Redaction takes keys out of a text that arrives in pieces.
 //
 // It returns what of text is certain: without the key, and without the held
 // bytes at its end that may be the beginning of one. The next text has to begin
@@ -91,31 +112,22 @@ type Redaction func(text []byte, gone int, last bool) (out []byte, held, still i
 
 // NewRedaction returns nil for what is no secret but a placeholder, as Redact
 // leaves it alone.
-func NewRedaction(key string) Redaction {
-	if len(key) < minSecret {
+func NewRedaction(keys ...string) Redaction {
+	if keys = secrets(keys); len(keys) == 0 {
 		return nil
 	}
-	find := []byte(key)
 	return func(text []byte, gone int, last bool) ([]byte, int, int) {
-		held := MayBegin(text, key)
-		if gone == 0 && !bytes.Contains(text, find) && (!last || held < keyPart) {
-			if last {
-				held = 0
-			}
-			return text[:len(text)-held], held, 0
-		}
-		var out []byte
-		for from := 0; ; from++ {
-			n := bytes.Index(text[from:], find)
-			if n < 0 {
-				break
-			}
-			if from += n; from >= gone {
-				out = append(append(out, text[gone:from]...), redacted...)
-			}
-			gone = from + len(find)
-		}
+		held := MayBegin(text, keys...)
 		end := len(text) - held
+		// What is whole in the held bytes may be a part of a longer key: it waits.
+		wait := end
+		if last && held < keyPart {
+			wait = len(text)
+		}
+		out, gone := without(text, gone, wait, keys)
+		if out == nil && gone == 0 && (!last || held < keyPart) {
+			return text[:wait], len(text) - wait, 0
+		}
 		if end > gone {
 			out = append(out, text[gone:end]...)
 			gone = end
@@ -130,4 +142,50 @@ func NewRedaction(key string) Redaction {
 		}
 		return out, 0, 0
 	}
+}
+
+// without takes out the keys that begin before wait; gone is how much of the
+// text is in out, or was in a key, and the same on return.
+func without(text []byte, gone, wait int, keys []string) (out []byte, _ int) {
+	find := finder{text: text, keys: keys}
+	for at, size := find.next(0); at >= 0 && at < wait; at, size = find.next(at + 1) {
+		if at >= gone {
+			out = append(append(out, text[gone:at]...), redacted...)
+		}
+		gone = max(gone, at+size)
+	}
+	return out, gone
+}
+
+// finder looks for several keys in one text, and passes over it once for each.
+type finder struct {
+	text []byte
+	keys []string // the longest first
+	// ahead is where each key is met next, the text's length for nowhere; nil
+	// before the first look.
+	ahead []int
+}
+
+// next returns where a key begins at or behind from, and its length, that of the
+// longest which begins there; -1 when there is none. From never falls.
+func (f *finder) next(from int) (at, size int) {
+	if f.ahead == nil {
+		f.ahead = make([]int, len(f.keys))
+		for k := range f.ahead {
+			f.ahead[k] = -1
+		}
+	}
+	at = -1
+	for k, key := range f.keys {
+		if f.ahead[k] < from {
+			f.ahead[k] = len(f.text)
+			if n := bytes.Index(f.text[min(from, len(f.text)):], []byte(key)); n >= 0 {
+				f.ahead[k] = from + n
+			}
+		}
+		if n := f.ahead[k]; n < len(f.text) && (at < 0 || n < at) {
+			at, size = n, len(key)
+		}
+	}
+	return at, size
 }

@@ -10,7 +10,11 @@ import (
 // inPieces gives a text to a redaction in pieces of random length, and reports what
 // was certain after each.
 func inPieces(text, key string, random *rand.Rand, each func(shown string)) string {
-	take := NewRedaction(key)
+	return inPiecesWithout(text, []string{key}, random, each)
+}
+
+func inPiecesWithout(text string, keys []string, random *rand.Rand, each func(shown string)) string {
+	take := NewRedaction(keys...)
 	var all, buf []byte
 	gone := 0
 	for last := false; !last; {
@@ -95,6 +99,50 @@ func TestRedactionLeaksNoPartOfAKey(t *testing.T) {
 		if whole := Redact(text.String(), key); strings.Contains(whole, key) {
 			t.Fatalf("Redact of %q from %q: %q", key, text.String(), whole)
 		}
+	}
+}
+
+// Several keys, which begin in each other, hold each other, or are equal: none
+// comes through, nothing else is lost, and how the text is cut does not matter.
+func TestRedactionOfSeveralKeys(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 3000 {
+		keys := []string{word(random, 9+random.IntN(9)), word(random, 9+random.IntN(9)), "abc"}
+		keys = append(keys, keys[0][random.IntN(4):], keys[1])
+		var text strings.Builder
+		for range random.IntN(8) {
+			text.WriteString(keys[random.IntN(2)][random.IntN(3):])
+			text.WriteString(strings.Repeat("-", random.IntN(3)))
+		}
+		text.WriteString(keys[0][:random.IntN(9)])
+		shown := ""
+		got := inPiecesWithout(text.String(), keys, random, func(s string) {
+			if !strings.HasPrefix(s, shown) {
+				t.Fatalf("%q is shown after %q", s, shown)
+			}
+			shown = s
+		})
+		whole, _, _ := NewRedaction(keys...)([]byte(text.String()), 0, true)
+		if got != string(whole) || strings.Count(got, "-") != strings.Count(text.String(), "-") {
+			t.Fatalf("keys %q in %q: got %q in pieces, %q at once", keys, text.String(), got, whole)
+		}
+		redacted := Redact(text.String(), keys...)
+		masked := make([]byte, text.Len())
+		if _, err := Masked(strings.NewReader(text.String()), keys...).ReadAt(masked, 0); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range keys {
+			if len(key) >= minSecret && (strings.Contains(got, key) || strings.Contains(redacted, key) || strings.Contains(string(masked), key)) {
+				t.Fatalf("key %q in %q: got %q, %q and %q", key, text.String(), got, redacted, masked)
+			}
+		}
+	}
+	// A whole key within the beginning of a longer one that never comes.
+	if got := Redact("x 12abcdef", "12abcdef34", "abcdef"); got != "x 12[redacted]" {
+		t.Errorf("a key in the beginning of a longer one: %q", got)
+	}
+	if got := RedactPart("x Bearer sk-0123456789 y", "sk-0123456789", "Bearer sk-0123456789"); got != "x [redacted] y" {
+		t.Errorf("a key in a longer one: %q", got)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -12,28 +13,32 @@ import (
 // shorter is no secret but a placeholder that would tear words apart.
 const minSecret = 4
 
-// Redact takes a key out of a text by its value, wherever it came from.
-func Redact(text, key string) string {
-	if len(key) < minSecret || !strings.Contains(text, key) {
+// Redact takes keys out of a text by their values, wherever they came from.
+func Redact(text string, keys ...string) string {
+	holds := func(key string) bool { return len(key) >= minSecret && strings.Contains(text, key) }
+	if !slices.ContainsFunc(keys, holds) {
 		return text
 	}
-	out, held, gone := NewRedaction(key)([]byte(text), 0, false)
-	return string(out) + text[len(text)-held+gone:]
+	out, gone := without([]byte(text), 0, len(text), secrets(keys))
+	return string(out) + text[gone:]
 }
 
 // MayBegin returns how many bytes at the end of a text could be the beginning
 // of a key: a text that arrives in pieces is shown without them until more of
 // it is there.
-func MayBegin(text []byte, key string) int {
-	if len(key) < minSecret {
-		return 0
-	}
-	for n := min(len(text), len(key)-1); n > 0; n-- {
-		if string(text[len(text)-n:]) == key[:n] {
-			return n
+func MayBegin(text []byte, keys ...string) int {
+	most := 0
+	for _, key := range keys {
+		if len(key) < minSecret {
+			continue
+		}
+		for n := min(len(text), len(key)-1); n > most; n-- {
+			if string(text[len(text)-n:]) == key[:n] {
+				most = n
+			}
 		}
 	}
-	return 0
+	return most
 }
 
 // DecodeStrict reads exactly one JSON value: an unknown key, and anything that
