@@ -11,6 +11,7 @@ package chatapi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"net/http"
@@ -21,6 +22,9 @@ import (
 
 // API is the name of this protocol in llm.Origin.
 const API = "chat"
+
+// elsewhere is for a server that has no /chat/completions.
+const elsewhere = `many base URLs end in /v1; a server that offers the Responses API alone wants provider.apiMode "responses"`
 
 // Config says which server a Client talks to and how.
 type Config struct {
@@ -41,6 +45,12 @@ type Config struct {
 	StreamUsage bool
 	// UserAgent identifies this program.
 	UserAgent string
+	// Headers are sent with every request, by name. Their values are secrets like
+	// Key.
+	Headers map[string]string
+	// ExtraBody is a JSON object whose members join each request, but those that
+	// this client sets itself; see wire.AppendExtra. Empty for none.
+	ExtraBody json.RawMessage
 	// SessionHeader names a header that carries Request.SessionID; empty for
 	// none.
 	SessionHeader string
@@ -65,6 +75,7 @@ var (
 func New(cfg Config) *Client {
 	e := wire.NewEndpoint(cfg.BaseURL, cfg.Key, cfg.HTTP)
 	e.UserAgent, e.SessionHeader = cfg.UserAgent, cfg.SessionHeader
+	e.SetHeaders(cfg.Headers)
 	return &Client{cfg: cfg, endpoint: e}
 }
 
@@ -91,8 +102,9 @@ func (c *Client) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Even
 func (c *Client) stream(ctx context.Context, req llm.Request, yield func(llm.Event) bool) error {
 	q := wire.Question{
 		Path: "/chat/completions", Model: req.Model, Session: req.SessionID,
-		Optional: c.optional(),
-		Body:     func(without wire.Names) ([]byte, error) { return c.body(req, without) },
+		Elsewhere: elsewhere,
+		Optional:  c.optional(),
+		Body:      func(without wire.Names) ([]byte, error) { return c.body(req, without) },
 	}
 	read := func(t *wire.Turn) wire.Protocol {
 		return &turn{

@@ -11,7 +11,7 @@ import (
 // conversation share their bytes up to the last stored message and prompt
 // caches hit (spec runner.md, "Stable prefix"):
 //
-//	model, stream, effort, tools sorted by name | messages | limits
+//	model, stream, effort, extra, tools sorted by name | messages | limits
 //
 // The fields that the server refuses are left out.
 // It fails when the history is not valid, instead of letting a server say so.
@@ -27,7 +27,11 @@ func (c *Client) body(req llm.Request, without wire.Names) ([]byte, error) {
 		b = append(b, `,"reasoning_effort":`...)
 		b = wire.AppendString(b, req.Effort)
 	}
-	b, err := appendTools(b, req.Tools)
+	b, err := wire.AppendExtra(b, c.cfg.ExtraBody, c.own(req)...)
+	if err != nil {
+		return nil, err
+	}
+	b, err = appendTools(b, req.Tools)
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +48,19 @@ func (c *Client) body(req llm.Request, without wire.Names) ([]byte, error) {
 		b = strconv.AppendInt(b, int64(req.MaxOutputTokens), 10)
 	}
 	return append(b, '}'), nil
+}
+
+// own are the members that a request has of its own, or could have: a field that
+// a server refused does not come back by another way.
+func (c *Client) own(req llm.Request) []string {
+	own := []string{"model", "stream", "stream_options", "tools", "messages"}
+	if req.Effort != "" {
+		own = append(own, "reasoning_effort")
+	}
+	if name := c.tokenParameter(); name != "" && req.MaxOutputTokens > 0 {
+		own = append(own, name)
+	}
+	return own
 }
 
 // optional are the fields without which a request still is one (C045).

@@ -61,6 +61,27 @@ func TestBody(t *testing.T) {
 	}
 }
 
+// What a person adds stands before everything that grows, and replaces nothing.
+func TestExtraBody(t *testing.T) {
+	cfg := Config{StreamUsage: true, ExtraBody: json.RawMessage(`{"top_k": 5, "Stream":false, "max_tokens":1, "reasoning_effort":"max", "messages":[], "stream_options":null}`)}
+	req := llm.Request{Model: "m", Effort: "low", MaxOutputTokens: 9, Messages: []llm.Message{user("hi")}}
+	const head = `{"model":"m","stream":true,"stream_options":{"include_usage":true}`
+	if got, want := build(t, cfg, req), head+`,"reasoning_effort":"low","top_k":5,"messages":[{"role":"user","content":"hi"}],"max_tokens":9}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	req.Effort, req.MaxOutputTokens = "", 0
+	if got, want := build(t, cfg, req), head+`,"top_k":5,"max_tokens":1,"reasoning_effort":"max","messages":[{"role":"user","content":"hi"}]}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	// A field that the server refused does not come back.
+	if got, err := New(cfg).body(req, wire.Names{"stream_options"}); err != nil || strings.Contains(string(got), "stream_options") {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if _, err := New(Config{ExtraBody: json.RawMessage(`[1]`)}).body(req, nil); llm.CauseOf(err) != llm.CauseBadRequest {
+		t.Errorf("a list: got %v", err)
+	}
+}
+
 // The bytes up to the last stored message are those of the request before.
 func TestStablePrefix(t *testing.T) {
 	req := llm.Request{Model: "m", Instructions: "i", MaxOutputTokens: 9,
@@ -75,7 +96,7 @@ func TestStablePrefix(t *testing.T) {
 	before := ""
 	for n := 1; n <= len(messages); n++ {
 		req.Messages = messages[:n]
-		b, err := New(Config{ID: "test"}).body(req, nil)
+		b, err := New(Config{ID: "test", ExtraBody: json.RawMessage(`{"top_k":5}`)}).body(req, nil)
 		if err != nil {
 			continue // a call without its result is never sent
 		}

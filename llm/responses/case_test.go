@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -170,6 +171,29 @@ func TestC046ReasoningStaysBesideItsMessage(t *testing.T) {
 	}
 	if !strings.Contains(s.asked[1], rs+","+msg) || strings.Contains(s.asked[2], "rs_1") || !strings.Contains(s.asked[2], `{"role":"assistant","content":"Hi"}`) {
 		t.Errorf("got %q", s.asked)
+	}
+}
+
+// A server without this protocol says 404, or 401 behind some gateways: the hint
+// names the other one. A model that is not there is another matter.
+func TestHintForAServerWithoutThisProtocol(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		body   string
+		want   bool
+	}{
+		{404, `{"detail":"Not Found"}`, true},
+		{401, `{"error":{"message":"no"}}`, true},
+		{403, `{"error":{"message":"no"}}`, true},
+		{404, `{"error":{"message":"no model m"}}`, false},
+		{403, `{"error":{"message":"flagged by moderation"}}`, false},
+	} {
+		s := serve(t, func(int, string) (int, string) { return c.status, c.body })
+		_, err := complete(New(Config{BaseURL: s.URL, HTTP: s.Client(), Key: "sk-1", Headers: map[string]string{"X-A": "b"}}), hello())
+		var e *llm.Error
+		if !errors.As(err, &e) || strings.Contains(e.Hint, `provider.apiMode "chat"`) != c.want {
+			t.Errorf("%d %s: got %v, %+v", c.status, c.body, err, e)
+		}
 	}
 }
 

@@ -30,7 +30,7 @@ func optional() []wire.Field {
 // caches hit (spec runner.md, "Stable prefix"; protocol, "Stateless multi-turn
 // recipe"):
 //
-//	model, stream, store, include, effort, cache key, tools sorted by name,
+//	model, stream, store, include, effort, cache key, extra, tools sorted by name,
 //	instructions | input | limit
 //
 // It fails when the history is not valid, instead of letting a server say so.
@@ -54,7 +54,11 @@ func (c *Client) body(req llm.Request, without wire.Names) ([]byte, error) {
 		b = append(b, `,"prompt_cache_key":`...)
 		b = wire.AppendString(b, cacheKey(req.SessionID))
 	}
-	b, err := appendTools(b, req.Tools, without)
+	b, err := wire.AppendExtra(b, c.cfg.ExtraBody, c.own(req)...)
+	if err != nil {
+		return nil, err
+	}
+	b, err = appendTools(b, req.Tools, without)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +77,24 @@ func (c *Client) body(req llm.Request, without wire.Names) ([]byte, error) {
 		b = strconv.AppendInt(b, int64(req.MaxOutputTokens), 10)
 	}
 	return append(b, '}'), nil
+}
+
+// own are the members that a request has of its own, or could have: a field that
+// a server refused does not come back by another way. The last four would let a
+// server keep the conversation, which no member may.
+func (c *Client) own(req llm.Request) []string {
+	own := []string{"model", "stream", "stream_options", "include", "tools", "parallel_tool_calls", "instructions", "input",
+		"store", "previous_response_id", "conversation", "background"}
+	if req.Effort != "" {
+		own = append(own, "reasoning")
+	}
+	if req.SessionID != "" {
+		own = append(own, "prompt_cache_key")
+	}
+	if req.MaxOutputTokens > 0 && c.cfg.TokenParameter != "omit" {
+		own = append(own, "max_output_tokens")
+	}
+	return own
 }
 
 // appendReasoning asks for an effort, and for summaries with it: there is no

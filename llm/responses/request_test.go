@@ -83,6 +83,28 @@ func TestBody(t *testing.T) {
 	}
 }
 
+// What a person adds stands before everything that grows, replaces nothing, and
+// lets no server keep the conversation.
+func TestExtraBody(t *testing.T) {
+	cfg := Config{ExtraBody: json.RawMessage(`{"text": {"verbosity":"low"}, "STORE":true, "previous_response_id":"r", "background":true,
+		"reasoning":{"effort":"max"}, "prompt_cache_key":"k", "max_output_tokens":1, "include":[]}`)}
+	req := llm.Request{Model: "m", Effort: "low", SessionID: "s", MaxOutputTokens: 9, Messages: []llm.Message{user("hi")}}
+	want := frame + `,"reasoning":{"effort":"low","summary":"auto"},"prompt_cache_key":"s","text":{"verbosity":"low"},"input":[{"role":"user","content":"hi"}],"max_output_tokens":9}`
+	if got := build(t, cfg, req); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	want = frame + `,"text":{"verbosity":"low"},"reasoning":{"effort":"max"},"prompt_cache_key":"k","max_output_tokens":1,"input":[]}`
+	if got := build(t, cfg, llm.Request{Model: "m"}); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := build(t, cfg, req, "include"); strings.Contains(got, "include\"") {
+		t.Errorf("a refused field came back: %s", got)
+	}
+	if _, err := New(Config{ExtraBody: json.RawMessage(`7`)}).body(req, nil); llm.CauseOf(err) != llm.CauseBadRequest {
+		t.Errorf("a number: got %v", err)
+	}
+}
+
 // The bytes up to the last stored message are those of the request before.
 func TestStablePrefix(t *testing.T) {
 	req := llm.Request{Model: "m", Instructions: "i", MaxOutputTokens: 9, Tools: []llm.Tool{{Name: "a", Schema: json.RawMessage(`{}`)}}}
@@ -94,7 +116,7 @@ func TestStablePrefix(t *testing.T) {
 	before := ""
 	for n := 1; n <= len(messages); n++ {
 		req.Messages = messages[:n]
-		b, err := New(Config{ID: "test"}).body(req, nil)
+		b, err := New(Config{ID: "test", ExtraBody: json.RawMessage(`{"text":{}}`)}).body(req, nil)
 		if err != nil {
 			continue // a call without its result is never sent
 		}

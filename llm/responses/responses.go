@@ -14,6 +14,7 @@ package responses
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"net/http"
@@ -24,6 +25,9 @@ import (
 
 // API is the name of this protocol in llm.Origin.
 const API = "responses"
+
+// elsewhere is for a server that has no /responses.
+const elsewhere = `a server that does not offer the Responses API wants provider.apiMode "chat"`
 
 // Config says which server a Client talks to and how.
 type Config struct {
@@ -42,6 +46,12 @@ type Config struct {
 	TokenParameter string
 	// UserAgent identifies this program.
 	UserAgent string
+	// Headers are sent with every request, by name. Their values are secrets like
+	// Key.
+	Headers map[string]string
+	// ExtraBody is a JSON object whose members join each request, but those that
+	// this client sets itself; see wire.AppendExtra. Empty for none.
+	ExtraBody json.RawMessage
 	// SessionHeader names a header that carries Request.SessionID; empty for
 	// none. prompt_cache_key carries it in any case.
 	SessionHeader string
@@ -63,6 +73,7 @@ var (
 func New(cfg Config) *Client {
 	e := wire.NewEndpoint(cfg.BaseURL, cfg.Key, cfg.HTTP)
 	e.UserAgent, e.SessionHeader = cfg.UserAgent, cfg.SessionHeader
+	e.SetHeaders(cfg.Headers)
 	return &Client{cfg: cfg, endpoint: e}
 }
 
@@ -79,7 +90,7 @@ func (c *Client) Models(ctx context.Context) ([]llm.Model, error) { return c.end
 // runs on when the sequence has ended.
 func (c *Client) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
-		err := c.stream(ctx, req, func(ev llm.Event) bool { return yield(ev, nil) })
+		err := advised(c.stream(ctx, req, func(ev llm.Event) bool { return yield(ev, nil) }))
 		if err != nil && !errors.Is(err, wire.ErrLeft) {
 			yield(llm.Event{}, err)
 		}
@@ -89,8 +100,9 @@ func (c *Client) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Even
 func (c *Client) stream(ctx context.Context, req llm.Request, yield func(llm.Event) bool) error {
 	q := wire.Question{
 		Path: "/responses", Model: req.Model, Session: req.SessionID,
-		Optional: optional(),
-		Body:     func(without wire.Names) ([]byte, error) { return c.body(req, without) },
+		Elsewhere: elsewhere,
+		Optional:  optional(),
+		Body:      func(without wire.Names) ([]byte, error) { return c.body(req, without) },
 	}
 	read := func(t *wire.Turn) wire.Protocol {
 		return &turn{Turn: t, endpoint: c.endpoint, answer: answer{origin: c.origin(req.Model)}}
@@ -100,4 +112,14 @@ func (c *Client) stream(ctx context.Context, req llm.Request, yield func(llm.Eve
 
 func (c *Client) origin(model string) llm.Origin {
 	return llm.Origin{Provider: c.cfg.ID, API: API, Model: model}
+}
+
+// advised adds to a refused key that the path may be what is refused: gateways
+// answer 401 for what they do not offer.
+func advised(err error) error {
+	var e *llm.Error
+	if errors.As(err, &e) && e.Cause == llm.CauseAuth && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden) {
+		return e.WithHint(e.Hint + "; " + elsewhere)
+	}
+	return err
 }

@@ -17,7 +17,7 @@ const (
 
 // Clean makes foreign text fit for an error: one line, no control or invisible
 // formatting characters, valid UTF-8, at most 400 characters, no final full
-// stop, and "[redacted]" in place of the key. No more than the first 64 KiB are
+// stop, and "[redacted]" in place of keys. No more than the first 64 KiB are
 // looked at.
 func (s Server) Clean(text string) string {
 	line := s.redact(oneLine(text[:min(len(text), maxBody)]))
@@ -52,9 +52,9 @@ func oneLine(text string) string {
 // redact also takes the beginning of a key from the end, where a text may have
 // been cut inside it.
 func (s Server) redact(text string) string {
-	key := strings.TrimSpace(s.Key)
-	text = llm.Redact(text, key)
-	if n := llm.MayBegin([]byte(text), key); n > keyStart {
+	keys := append([]string{strings.TrimSpace(s.Key)}, s.Secrets...)
+	text = llm.Redact(text, keys...)
+	if n := llm.MayBegin([]byte(text), keys...); n > keyStart {
 		text = text[:len(text)-n] + "[redacted]"
 	}
 	return text

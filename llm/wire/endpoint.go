@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,6 +41,9 @@ type Endpoint struct {
 	UserAgent string
 	// SessionHeader names a header that carries the session id; empty for none.
 	SessionHeader string
+	// Headers are sent with every request, by name. Their values are secrets, and
+	// stand in Server.Secrets. None replaces a header of the client's own.
+	Headers map[string]string
 	// Limits are constants that tests change.
 	Limits Limits
 
@@ -55,6 +60,16 @@ type Limits struct {
 	// Grace is how long a stream may go on behind its finish reason, Drain how
 	// long the end of a body is waited for.
 	Grace, Drain time.Duration
+}
+
+// SetHeaders adds headers to every request; see Endpoint.Headers. It is called
+// before the first one.
+func (e *Endpoint) SetHeaders(headers map[string]string) {
+	e.Headers = headers
+	e.Secrets = nil
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		e.Secrets = append(e.Secrets, headers[name])
+	}
 }
 
 // NewEndpoint returns an endpoint. It contacts nobody; a wrong URL or key is an
@@ -80,6 +95,9 @@ type Question struct {
 	Model, Session string
 	// Optional are the fields that the server may refuse.
 	Optional []Field
+	// Elsewhere is a part of the hint for a server that does not know the path: the
+	// protocol that it may speak instead.
+	Elsewhere string
 	// Body makes the body without the fields given.
 	Body func(without Names) ([]byte, error)
 }
@@ -137,8 +155,14 @@ func (e *Endpoint) send(ctx context.Context, method, path string, body []byte, s
 }
 
 func (e *Endpoint) request(ctx context.Context, method, path string, body []byte) (*http.Request, error) {
-	if strings.ContainsFunc(e.Key, func(r rune) bool { return r < ' ' || r == 0x7F }) {
+	if strings.ContainsFunc(e.Key, control) {
 		return nil, llm.Errorf(llm.CauseAuth, "the API key holds a character that no header can carry").WithHint("check the API key")
+	}
+	for name, value := range e.Headers {
+		if strings.ContainsFunc(value, control) {
+			return nil, llm.Errorf(llm.CauseAuth, "the value of the header %s holds a character that no header can carry", name).
+				WithHint("check provider.extraHeaders")
+		}
 	}
 	base, query, hasQuery := strings.Cut(e.BaseURL, "?")
 	target := strings.TrimSuffix(base, "/") + path
@@ -155,6 +179,9 @@ func (e *Endpoint) request(ctx context.Context, method, path string, body []byte
 		return nil, llm.Errorf(llm.CauseBadRequest, "the base URL is not valid").WithHint("check the base URL")
 	}
 	h := req.Header
+	for name, value := range e.Headers {
+		h.Set(name, value)
+	}
 	if body != nil {
 		h.Set("Content-Type", "application/json")
 		h.Set("Accept", "text/event-stream")
@@ -171,3 +198,5 @@ func (e *Endpoint) request(ctx context.Context, method, path string, body []byte
 	}
 	return req, nil
 }
+
+func control(r rune) bool { return r < ' ' || r == 0x7F }

@@ -45,7 +45,7 @@ func (e *Endpoint) post(ctx context.Context, q Question) (*http.Response, error)
 			e.remember(q.Model, without)
 			return resp, nil
 		}
-		fault, refused := e.refusal(resp, q.Optional)
+		fault, refused := e.refusal(resp, q)
 		before := len(without)
 		for _, name := range refused {
 			if !without.Has(name) {
@@ -78,16 +78,17 @@ func (e *Endpoint) remember(model string, without Names) {
 
 // refusal reads an answer that is no success: its error, and which of the
 // optional fields are the reason.
-func (e *Endpoint) refusal(resp *http.Response, optional []Field) (*llm.Error, Names) {
+func (e *Endpoint) refusal(resp *http.Response, q Question) (*llm.Error, Names) {
 	defer resp.Body.Close()
 	stop := After(errorTime, func() { resp.Body.Close() })
 	defer stop()
 	fault, r := e.status(resp)
+	q.direct(fault, r)
 	if fault.Cause != llm.CauseBadRequest || fault.Status != http.StatusBadRequest && fault.Status != http.StatusUnprocessableEntity {
 		return fault, nil
 	}
 	var refused Names
-	for _, f := range optional {
+	for _, f := range q.Optional {
 		if f.Value && !contains(r.evidence, unknownPhrases()) {
 			continue
 		}
@@ -96,6 +97,21 @@ func (e *Endpoint) refusal(resp *http.Response, optional []Field) (*llm.Error, N
 		}
 	}
 	return fault, refused
+}
+
+// direct tells a person where else to ask a server that does not know the path:
+// its error means neither the model nor anything else that it would name.
+func (q Question) direct(fault *llm.Error, r report) {
+	switch fault.Status {
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+	default:
+		return
+	}
+	model := strings.ToLower(q.Model)
+	if q.Elsewhere == "" || strings.Contains(r.evidence, "model") || model != "" && strings.Contains(r.evidence, model) {
+		return
+	}
+	fault.Hint = "check the base URL; " + q.Elsewhere
 }
 
 // names reports whether the error is about a field: the server says so in a key

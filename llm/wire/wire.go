@@ -31,6 +31,8 @@ type Server struct {
 	Host string
 	// Key is the secret that no text may hold. Servers echo keys.
 	Key string
+	// Secrets are further ones: the values of headers.
+	Secrets []string
 }
 
 // Status makes the error of an answer whose status is not a success. It reads
@@ -132,6 +134,9 @@ func (s Server) hint(c llm.Cause, status int) string {
 	case llm.CauseAuth:
 		if status == http.StatusForbidden {
 			return "check the API key and what it may use"
+		}
+		if s.Key == "" && len(s.Secrets) > 0 {
+			return "check the values of the headers in provider.extraHeaders, and the key"
 		}
 		if s.Key == "" {
 			return "no key was sent: set the variable that provider.apiKeyEnv names, OPENAI_API_KEY by default"
