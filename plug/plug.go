@@ -8,6 +8,7 @@ package plug
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 
@@ -95,6 +96,12 @@ type ProviderSettings struct {
 	TokenParameter string
 	// StreamUsage asks the server to report usage in the stream.
 	StreamUsage bool
+	// ExtraBody is a JSON object whose members join each request, but those that
+	// the client sets itself; empty for none.
+	ExtraBody json.RawMessage
+	// Headers are sent with every request to the server of BaseURL, by name. Their
+	// values are secrets, and what holds for Key holds for them.
+	Headers map[string]string
 	// UserAgent identifies this program and its version.
 	UserAgent string
 }

@@ -58,6 +58,8 @@ func create(s plug.ProviderSettings, client *http.Client) (llm.Provider, error) 
 			TokenParameter: s.TokenParameter,
 			StreamUsage:    s.StreamUsage,
 			UserAgent:      s.UserAgent,
+			Headers:        s.Headers,
+			ExtraBody:      s.ExtraBody,
 		}), nil
 	case "responses":
 		return responses.New(responses.Config{
@@ -67,6 +69,8 @@ func create(s plug.ProviderSettings, client *http.Client) (llm.Provider, error) 
 			HTTP:           client,
 			TokenParameter: s.TokenParameter,
 			UserAgent:      s.UserAgent,
+			Headers:        s.Headers,
+			ExtraBody:      s.ExtraBody,
 		}), nil
 	}
 	return nil, llm.Errorf(llm.CauseBadRequest, "unknown protocol %q", s.APIMode).

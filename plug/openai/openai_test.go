@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -51,13 +52,14 @@ func TestProviderTalksToItsServer(t *testing.T) {
 		},
 	} {
 		t.Run(c.api, func(t *testing.T) {
-			var path, body, agent, auth string
+			var path, body, agent, auth, tenant string
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				b, err := io.ReadAll(r.Body)
 				if err != nil {
 					t.Error(err)
 				}
 				path, body, agent, auth = r.URL.Path, string(b), r.UserAgent(), r.Header.Get("Authorization")
+				tenant = r.Header.Get("X-Tenant")
 				io.WriteString(w, c.answer)
 			}))
 			defer s.Close()
@@ -67,6 +69,7 @@ func TestProviderTalksToItsServer(t *testing.T) {
 			}
 			p, err := r.Create(t.Context(), plug.ProviderSettings{
 				BaseURL: s.URL, Key: "sk-1", APIMode: mode, TokenParameter: "max_completion_tokens", StreamUsage: true, UserAgent: "alisio/1",
+				Headers: map[string]string{"X-Tenant": "t"}, ExtraBody: json.RawMessage(`{"top_k":5}`),
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -84,6 +87,9 @@ func TestProviderTalksToItsServer(t *testing.T) {
 			}
 			if path != c.path || agent != "alisio/1" || auth != "Bearer sk-1" || !strings.Contains(body, c.token) || !strings.Contains(body, c.more) {
 				t.Errorf("got %s, agent %q, authorization %q, body %s", path, agent, auth, body)
+			}
+			if tenant != "t" || !strings.Contains(body, `,"top_k":5,`) {
+				t.Errorf("got tenant %q, body %s", tenant, body)
 			}
 			if _, ok := p.(llm.ModelLister); !ok {
 				t.Error("the provider has no catalog")
