@@ -1,20 +1,21 @@
-// Fakellm is a scripted model server that speaks Chat Completions over a real
-// socket: for end-to-end tests, and for people who want to see what a client
-// does when a server misbehaves. It never looks at a prompt beyond what its
-// script tells it to check or capture, and it keeps no key.
+// Fakellm is a scripted model server that speaks Chat Completions and the
+// Responses API over a real socket: for end-to-end tests, and for people who
+// want to see what a client does when a server misbehaves. It never looks at a
+// prompt beyond what its script tells it to check or capture, and it keeps no
+// key.
 //
 //	go run ./scripts/fakellm [-addr 127.0.0.1:0] [-log requests.jsonl] [-once] SCRIPT.json
 //
 // It prints "listening on http://127.0.0.1:PORT/v1", answers the n-th POST to
-// …/chat/completions with the n-th reply and GET …/models with the catalog,
+// …/chat/completions or …/responses with the n-th reply and GET …/models with the catalog,
 // and stops on SIGTERM or an interrupt; with -once, when the last reply has
 // been sent. The exit code is 1 if a request met no reply or an expectation
 // was not met.
 //
 // The script is {"key"?, "models"?: ["id" or an object], "replies": [reply]}.
 // With "key", requests must carry it as a bearer token. A reply is a turn of
-// package llm/script, streamed as the chunks that servers send, or instead of
-// it one of
+// package llm/script, streamed as the chunks or events that servers send, or
+// instead of it one of
 //
 //	"body": value        sent as it is: a string as text, else as JSON
 //	"raw": "text"        bytes of an event stream; \xNN (in JSON: \\xNN) is a byte
@@ -37,6 +38,14 @@
 // An "error" of a turn is sent as an error event in place of the stream's end.
 // {"hang": true} alone sends headers and then nothing. The usage chunk is sent
 // when the request asks for it and the turn has one.
+//
+// To a request of the Responses API the n-th reply's turn is a reasoning item
+// rs_n (the reasoning, as a summary, with encrypted_content if the request
+// includes it), a message msg_n with a phase, and calls fc_n_1 …; "truncated"
+// ends it with response.incomplete, "error" with response.failed. Items that
+// such a turn gave are refused in later requests, as by OpenAI, unless all of
+// them come back together, in their order and byte for byte; a request may leave
+// out their ids, and then none is looked for.
 package main
 
 import (

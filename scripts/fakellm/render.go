@@ -66,12 +66,14 @@ type outputDetails struct {
 	Reasoning int `json:"reasoning_tokens"`
 }
 
-// render writes one answer in the protocol's words.
+// render writes one answer in the words of Chat Completions.
 type render struct {
 	id, model string
 	usage     *usage // nil when none is to be sent
 	*script.Answer
 }
+
+func (r *render) failure() *llm.Error { return r.Err }
 
 func newUsage(u *llm.Usage) *usage {
 	if u == nil {
@@ -181,20 +183,13 @@ func (r *render) chunk(object string) chunk {
 	return chunk{ID: r.id, Object: object, Created: created, Model: r.model}
 }
 
-// bulk yields n text deltas of size bytes each in large blocks, built once.
+// bulk yields n text deltas of size bytes each in large blocks.
 func (r *render) bulk(n, size int) iter.Seq[[]byte] {
-	text := strings.Repeat("bulk text ", size/10+1)[:size]
-	one := r.delta(content{Content: &text}, nil)
-	block := max(1, min(n, 64<<10/len(one)))
-	buf := bytes.Repeat(one, block)
+	text := bulkText(size)
 	return func(yield func([]byte) bool) {
-		if !yield(r.delta(content{Role: "assistant", Content: new(string)}, nil)) {
+		begin, one := r.delta(content{Role: "assistant", Content: new(string)}, nil), r.delta(content{Content: &text}, nil)
+		if !yield(begin) || !blocks(yield, one, n) {
 			return
-		}
-		for ; n > 0; n -= block {
-			if !yield(buf[:min(n, block)*len(one)]) {
-				return
-			}
 		}
 		for _, b := range r.tail() {
 			if !yield(b) {
@@ -202,6 +197,20 @@ func (r *render) bulk(n, size int) iter.Seq[[]byte] {
 			}
 		}
 	}
+}
+
+func bulkText(size int) string { return strings.Repeat("bulk text ", size/10+1)[:size] }
+
+// blocks yields n copies of one event in blocks that are built once.
+func blocks(yield func([]byte) bool, one []byte, n int) bool {
+	block := max(1, min(n, 64<<10/len(one)))
+	buf := bytes.Repeat(one, block)
+	for ; n > 0; n -= block {
+		if !yield(buf[:min(n, block)*len(one)]) {
+			return false
+		}
+	}
+	return true
 }
 
 func event(data []byte) []byte {

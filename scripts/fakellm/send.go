@@ -10,10 +10,24 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"alisio/llm"
 )
 
 // errCut says that the body has reached the place where the reply is cut.
 var errCut = errors.New("the reply is cut here")
+
+// voice is an answer in the words of one protocol.
+type voice interface {
+	// events yields the events of a stream, whole; bulk those of n deltas of size
+	// bytes each.
+	events() iter.Seq[[]byte]
+	bulk(n, size int) iter.Seq[[]byte]
+	// whole is the answer to a request that asked for no stream.
+	whole() []byte
+	// failure is the error that the turn ends with, or nil.
+	failure() *llm.Error
+}
 
 // sender writes one reply to one connection, faults included.
 type sender struct {
@@ -28,7 +42,7 @@ type sender struct {
 
 // send writes a reply: wait, headers, body in pieces, and then the end that
 // the script wants for the connection.
-func send(w http.ResponseWriter, r *http.Request, rep *reply, v *render, stream bool) {
+func send(w http.ResponseWriter, r *http.Request, rep *reply, v voice, stream bool) {
 	s := &sender{w: w, c: http.NewResponseController(w), ctx: r.Context(), reply: rep}
 	if !wait(s.ctx, rep.DelayMs) {
 		return
@@ -59,7 +73,7 @@ func send(w http.ResponseWriter, r *http.Request, rep *reply, v *render, stream 
 }
 
 // body chooses what the reply sends.
-func body(rep *reply, v *render, stream bool) (kind string, pieces iter.Seq[[]byte]) {
+func body(rep *reply, v voice, stream bool) (kind string, pieces iter.Seq[[]byte]) {
 	const events, plain = "text/event-stream", "application/json"
 	one := func(b []byte) iter.Seq[[]byte] { return slices.Values([][]byte{b}) }
 	var s string
@@ -78,17 +92,17 @@ func body(rep *reply, v *render, stream bool) (kind string, pieces iter.Seq[[]by
 		return events, one(nil)
 	case stream:
 		return events, v.events()
-	case v.Err != nil:
-		return plain, one(errorBody(v.Err.Message, string(v.Err.Cause)))
+	case v.failure() != nil:
+		return plain, one(errorBody(v.failure().Message, string(v.failure().Cause)))
 	}
 	return plain, one(v.whole())
 }
 
-func status(rep *reply, v *render, stream bool) int {
+func status(rep *reply, v voice, stream bool) int {
 	switch {
 	case rep.Status != 0:
 		return rep.Status
-	case !stream && v.Err != nil:
+	case !stream && v.failure() != nil:
 		return http.StatusInternalServerError
 	}
 	return http.StatusOK

@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -33,6 +35,8 @@ type server struct {
 	sending  int // replies handed out and not yet sent
 	failures int
 	vars     map[string]string
+	// given are the items of answers so far.
+	given []pieces
 }
 
 func newServer(sc *scenario, stderr io.Writer) *server {
@@ -61,7 +65,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/models"):
 		s.catalog(w)
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/chat/completions"):
-		s.answer(w, r, body)
+		s.answer(w, r, body, false)
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/responses"):
+		s.answer(w, r, body, true)
 	default:
 		refuse(w, http.StatusNotFound, "no such path: "+r.Method+" "+r.URL.Path, "not_found")
 	}
@@ -121,7 +127,7 @@ func fingerprint(value string) string {
 
 // catalog answers GET /models; a plain id becomes OpenAI's object.
 func (s *server) catalog(w http.ResponseWriter) {
-	type entry struct {
+	type model struct {
 		ID      string `json:"id"`
 		Object  string `json:"object"`
 		Created int64  `json:"created"`
@@ -135,7 +141,7 @@ func (s *server) catalog(w http.ResponseWriter) {
 	for _, m := range s.models {
 		var id string
 		if json.Unmarshal(m, &id) == nil {
-			m = encode(entry{ID: id, Object: "model", Created: created, OwnedBy: "fakellm"})
+			m = encode(model{ID: id, Object: "model", Created: created, OwnedBy: "fakellm"})
 		}
 		out.Data = append(out.Data, m)
 	}
@@ -143,24 +149,32 @@ func (s *server) catalog(w http.ResponseWriter) {
 	w.Write(encode(out))
 }
 
-// request is what the server reads of a request.
+// request is what the server reads of a request, in either protocol.
 type request struct {
 	Model         string    `json:"model"`
 	Stream        bool      `json:"stream"`
 	StreamOptions *struct { // nil when not sent
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
-	Messages []struct {
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"`
-	} `json:"messages"`
+	Include  []string `json:"include"`
+	Messages []entry  `json:"messages"`
+	// Input is a string, or a list of entries.
+	Input json.RawMessage `json:"input"`
+}
+
+// entry is a message, or an item of a Responses input.
+type entry struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+	Type    string          `json:"type"`
+	Output  json.RawMessage `json:"output"`
 }
 
 // answer sends the next reply.
-func (s *server) answer(w http.ResponseWriter, r *http.Request, body []byte) {
-	var req request
-	if err := json.Unmarshal(body, &req); err != nil {
-		s.fail(w, "the request is no chat completion: "+err.Error())
+func (s *server) answer(w http.ResponseWriter, r *http.Request, body []byte, responses bool) {
+	req, err := read(body, responses)
+	if err != nil {
+		s.fail(w, err.Error())
 		return
 	}
 	rep, n := s.take()
@@ -169,20 +183,70 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, body []byte) {
 		return
 	}
 	defer s.sent()
-	if err := rep.Expect.mismatch(body); err != nil {
-		s.fail(w, fmt.Sprintf("request %d: %v", n, err))
-		return
+	err = rep.Expect.mismatch(body)
+	if err == nil && responses {
+		err = s.paired(body)
 	}
-	a, err := s.ready(rep, n, &req)
 	if err != nil {
 		s.fail(w, fmt.Sprintf("request %d: %v", n, err))
 		return
 	}
-	v := &render{id: fmt.Sprintf("chatcmpl-%d", n), model: req.Model, Answer: a}
-	if req.StreamOptions != nil && req.StreamOptions.IncludeUsage {
-		v.usage = newUsage(a.Usage)
+	a, err := s.ready(rep, n, req)
+	if err != nil {
+		s.fail(w, fmt.Sprintf("request %d: %v", n, err))
+		return
 	}
-	send(w, r, rep, v, req.Stream)
+	send(w, r, rep, s.voice(rep, n, req, a, responses), req.Stream)
+}
+
+// read decodes a request, which is one of its protocol.
+func read(body []byte, responses bool) (*request, error) {
+	var req request
+	if err := json.Unmarshal(body, &req); err != nil {
+		return nil, fmt.Errorf("the request is none of this protocol: %w", err)
+	}
+	if !responses {
+		return &req, nil
+	}
+	var text string
+	switch {
+	case req.Messages != nil || req.Input == nil:
+		return nil, errors.New("a request for a response has an input and no messages")
+	case json.Unmarshal(req.Input, &text) == nil:
+	case json.Unmarshal(req.Input, &req.Messages) != nil:
+		return nil, errors.New("the input is neither a text nor a list of items")
+	}
+	return &req, nil
+}
+
+// voice gives an answer the words of its protocol.
+func (s *server) voice(rep *reply, n int, req *request, a *script.Answer, responses bool) voice {
+	if !responses {
+		v := &render{id: fmt.Sprintf("chatcmpl-%d", n), model: req.Model, Answer: a}
+		if req.StreamOptions != nil && req.StreamOptions.IncludeUsage {
+			v.usage = newUsage(a.Usage)
+		}
+		return v
+	}
+	v := &responder{n: n, model: req.Model, encrypted: slices.Contains(req.Include, "reasoning.encrypted_content"), Answer: a}
+	if !rep.emptyTurn() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.given = append(s.given, v.sentItems())
+	}
+	return v
+}
+
+// paired holds that items which come back come as they were given.
+func (s *server) paired(body []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.given {
+		if err := p.broken(body); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ready makes the reply's turn ready; captures last for the later ones.
@@ -234,20 +298,25 @@ func refuse(w http.ResponseWriter, status int, message, code string) {
 	w.Write(errorBody(message, code))
 }
 
-// results joins the text of the tool messages since the last assistant
-// message with newlines.
+// results joins the text of the tool results since the last assistant message,
+// or what stands for one, with newlines.
 func results(req *request) string {
 	var out []byte
 	for _, m := range req.Messages {
-		switch m.Role {
-		case "assistant":
+		content := m.Content
+		switch {
+		case m.Role == "assistant", m.Type == "reasoning", m.Type == "function_call":
 			out = nil
-		case "tool":
-			if out != nil {
-				out = append(out, '\n')
-			}
-			out = append(out, text(m.Content)...)
+			continue
+		case m.Type == "function_call_output":
+			content = m.Output
+		case m.Role != "tool":
+			continue
 		}
+		if out != nil {
+			out = append(out, '\n')
+		}
+		out = append(out, text(content)...)
 	}
 	return string(bytes.TrimSuffix(out, []byte("\n")))
 }
