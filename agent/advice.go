@@ -12,10 +12,11 @@ import (
 	"alisio/llm"
 )
 
-// advised adds to a server's "no such model" what the server does have.
+// advised adds to a server's "no such model" what the server does have. Where the
+// hint names another protocol, the path is what was not found.
 type advised struct {
 	llm.Provider
-	key string // never shown, also when a server names a model by it
+	secrets []string // never shown, also when a server names a model by one
 	// answered is called after each answer that is complete.
 	answered func()
 }
@@ -30,7 +31,7 @@ func (a advised) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Even
 	return func(yield func(llm.Event, error) bool) {
 		for ev, err := range a.Provider.Stream(ctx, req) {
 			var e *llm.Error
-			if errors.As(err, &e) && e.Status == http.StatusNotFound {
+			if errors.As(err, &e) && e.Status == http.StatusNotFound && !strings.Contains(e.Hint, "provider.apiMode") {
 				err = a.advise(ctx, e, req.Model)
 			}
 			more := yield(ev, err)
@@ -74,6 +75,6 @@ func (a advised) advise(ctx context.Context, e *llm.Error, model string) error {
 		more = fmt.Sprintf(" and %d more", len(names)-adviceModels)
 		names = names[:adviceModels]
 	}
-	list := llm.Redact(strings.Join(names, ", "), a.key)
+	list := llm.Redact(strings.Join(names, ", "), a.secrets...)
 	return e.WithHint(fmt.Sprintf("the server offers %s%s; --model names one", list, more))
 }

@@ -123,7 +123,8 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	clients, err := transport.New(transport.Options{})
+	server := o.Config.Provider
+	clients, err := transport.New(transport.Options{CAFile: server.CAFile, ClientCert: server.ClientCert, Origin: server.BaseURL})
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +238,7 @@ func (a *App) choose(ctx context.Context) (profile.Choice, error) {
 		if c, err = a.providers.Choose(ctx, a.selection()); err != nil {
 			return c, err
 		}
-		c.Provider = advised{c.Provider, c.Secret, func() { a.renewal.begin(a, c.Kept) }}
+		c.Provider = advised{c.Provider, c.Secrets, func() { a.renewal.begin(a, c.Kept) }}
 	}
 	a.choice = &c
 	return c, nil

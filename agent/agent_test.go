@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -189,6 +190,7 @@ func TestABrokenPluginIsLeftOut(t *testing.T) {
 type catalog struct {
 	models []llm.Model
 	err    error
+	hint   string
 }
 
 func (c catalog) ID() string                                  { return "catalog" }
@@ -196,7 +198,7 @@ func (c catalog) Close() error                                { return nil }
 func (c catalog) Models(context.Context) ([]llm.Model, error) { return c.models, c.err }
 func (c catalog) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
-		yield(llm.Event{}, &llm.Error{Cause: llm.CauseBadRequest, Status: 404, Message: "no such model", Hint: "as before"})
+		yield(llm.Event{}, &llm.Error{Cause: llm.CauseBadRequest, Status: 404, Message: "no such model", Hint: cmp.Or(c.hint, "as before")})
 	}
 }
 
@@ -214,10 +216,12 @@ func TestAnUnknownModelIsAnsweredWithTheChoices(t *testing.T) {
 		"none":    {catalog{}, "as before"},
 		"failing": {catalog{err: errors.New("no")}, "as before"},
 		"itself":  {catalog{models: []llm.Model{{ID: "asked"}}}, "as before"},
+		// The server does not know the path.
+		"path": {catalog{models: many, hint: `it wants provider.apiMode "chat"`}, `wants provider.apiMode "chat"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := 0
-			for _, err := range (advised{c.provider, "secret-key", func() {}}).Stream(context.Background(), llm.Request{Model: "asked"}) {
+			for _, err := range (advised{c.provider, []string{"secret-key"}, func() {}}).Stream(context.Background(), llm.Request{Model: "asked"}) {
 				n++
 				var e *llm.Error
 				if !errors.As(err, &e) || !strings.Contains(e.Hint, c.hint) || e.Message != "no such model" {

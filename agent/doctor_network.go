@@ -63,7 +63,7 @@ func (d *doctor) network(ctx context.Context, app *App, proxy func(*http.Request
 	if d.auth.Err != nil {
 		// Whether the server can be reached is worth knowing all the same.
 		d.key()
-		s.Config.Provider.Auth = "none"
+		s.Config.Provider.Auth, s.Config.Provider.ExtraHeaders = "none", nil
 	}
 	d.hosts(u, proxy)
 	choice, err := app.providers.Connect(ctx, s)

@@ -9,9 +9,9 @@ import (
 )
 
 // toolExec gives process control the form that tools know. What programs print
-// comes without the secret: whatever is cut later then cuts no key in two.
-func (a *App) toolExec(secret string) *plug.Exec {
-	redact := llm.NewRedaction(secret)
+// comes without the secrets: whatever is cut later then cuts none in two.
+func (a *App) toolExec(secrets []string) *plug.Exec {
+	redact := llm.NewRedaction(secrets...)
 	return &plug.Exec{
 		Run: func(ctx context.Context, c plug.Command, onOutput func(string)) (plug.Exit, error) {
 			e, err := proc.Run(ctx, proc.Command{

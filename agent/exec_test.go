@@ -45,7 +45,7 @@ func TestGitIsKeptInside(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(base, ".git"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, err = a.toolExec("").Git(t.Context(), filepath.Join(base, "root/sub"), "status")
+	_, err = a.toolExec(nil).Git(t.Context(), filepath.Join(base, "root/sub"), "status")
 	if err == nil || !strings.Contains(err.Error(), "--add-dir "+base+" opens it") {
 		t.Errorf("a repository above: %v", err)
 	}

@@ -10,13 +10,13 @@ import (
 )
 
 // toolFiles gives the workspace, and the blobs of a session, the form that tools
-// know. A file may hold the secret, and what tools show of one is cut: they get
+// know. A file may hold a secret, and what tools show of one is cut: they get
 // it without.
-func (a *App) toolFiles(sessionID, secret string) *plug.Files {
+func (a *App) toolFiles(sessionID string, secrets []string) *plug.Files {
 	w := a.files
 	return &plug.Files{
 		Blob:  a.openBlob(sessionID),
-		Shown: func(text io.ReaderAt) io.ReaderAt { return llm.Masked(text, secret) },
+		Shown: func(text io.ReaderAt) io.ReaderAt { return llm.Masked(text, secrets...) },
 		Resolve: func(path string) (plug.Target, error) {
 			t, err := w.Resolve(path)
 			return plug.Target{
@@ -51,7 +51,7 @@ func (a *App) toolFiles(sessionID, secret string) *plug.Files {
 			s, err := w.Search(ctx, workspace.SearchQuery{
 				Pattern: q.Pattern, Literal: q.Literal, IgnoreCase: q.IgnoreCase,
 				Path: q.Path, Glob: q.Glob, Context: q.Context, MaxLine: q.MaxLine,
-			}, func(m workspace.Match) bool { return onMatch(shownMatch(m, secret)) })
+			}, func(m workspace.Match) bool { return onMatch(shownMatch(m, secrets)) })
 			return plug.SearchStats(s), err
 		},
 	}
@@ -59,11 +59,11 @@ func (a *App) toolFiles(sessionID, secret string) *plug.Files {
 
 // shownMatch gives a match the form that tools know. Its lines are cut out of
 // longer ones.
-func shownMatch(m workspace.Match, secret string) plug.Match {
-	m.Text = llm.RedactPart(m.Text, secret)
+func shownMatch(m workspace.Match, secrets []string) plug.Match {
+	m.Text = llm.RedactPart(m.Text, secrets...)
 	for _, lines := range [][]string{m.Before, m.After} {
 		for i, s := range lines {
-			lines[i] = llm.RedactPart(s, secret)
+			lines[i] = llm.RedactPart(s, secrets...)
 		}
 	}
 	return plug.Match(m)

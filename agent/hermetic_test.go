@@ -47,7 +47,7 @@ func TestAHermeticRunReadsNothingOfThePerson(t *testing.T) {
 				t.Errorf("hermetic %v: the instructions are\n%s", hermetic, text)
 			}
 		}
-		l, err := a.toolFiles("s", "").List(context.Background(), plug.ListQuery{})
+		l, err := a.toolFiles("s", nil).List(context.Background(), plug.ListQuery{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -135,8 +135,8 @@ func (a *App) attempt(ctx context.Context, ad admission, prompt string, output *
 	}
 	out, err := run.Do(ctx, run.Options{
 		Provider: choice.Provider, Model: choice.Model, Effort: a.o.Effort, Instructions: c.instructions,
-		Secret: choice.Secret, Tools: a.host.Tools(), Gate: c.gate, Store: a.store, Keep: a.keeper(),
-		Files: a.toolFiles(in.SessionID, choice.Secret), Exec: a.toolExec(choice.Secret),
+		Secrets: choice.Secrets, Tools: a.host.Tools(), Gate: c.gate, Store: a.store, Keep: a.keeper(),
+		Files: a.toolFiles(in.SessionID, choice.Secrets), Exec: a.toolExec(choice.Secrets),
 		Limits: run.Limits{MaxTurns: a.o.Config.Limits.MaxTurns, MaxOutputTokens: a.o.Config.Limits.MaxOutputTokens},
 	}, in)
 	if err != nil {

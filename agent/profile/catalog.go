@@ -101,19 +101,19 @@ func List(ctx context.Context, c Choice) (Catalog, error) {
 	if err != nil {
 		return Catalog{}, err
 	}
-	return Catalog{Models: usable(models, c.Secret), Fetched: time.Now()}, nil
+	return Catalog{Models: usable(models, c.Secrets...), Fetched: time.Now()}, nil
 }
 
 // usable leaves out models that could not be named or shown, and facts that can
-// not be true. A server that was sent the key can also call a model by it.
-func usable(models []llm.Model, secret string) []llm.Model {
+// not be true. A server that was sent a secret can also call a model by it.
+func usable(models []llm.Model, secrets ...string) []llm.Model {
 	known := make(map[string]bool)
 	good := make([]llm.Model, 0, min(len(models), maxModels))
 	for _, m := range models {
 		switch {
 		case len(good) == maxModels:
 			return good
-		case !nameable(m.ID, maxID) || known[m.ID], secret != "" && strings.Contains(m.ID, secret):
+		case !nameable(m.ID, maxID), known[m.ID], llm.Redact(m.ID, secrets...) != m.ID:
 			continue
 		}
 		known[m.ID] = true

@@ -221,7 +221,7 @@ func TestUsable(t *testing.T) {
 	for i := range many {
 		many[i].ID = fmt.Sprint("m", i)
 	}
-	if got := len(usable(many, "")); got != maxModels {
+	if got := len(usable(many)); got != maxModels {
 		t.Errorf("got %d models", got)
 	}
 	got := usable([]llm.Model{

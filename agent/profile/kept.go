@@ -73,7 +73,7 @@ func Kept(s Selection) (Catalog, bool) {
 			ID: m.ID, ContextWindow: m.ContextWindow, MaxOutputTokens: m.MaxOutputTokens, Efforts: m.Efforts, Price: (*llm.Price)(m.Price),
 		})
 	}
-	return Catalog{Models: usable(models, ""), Fetched: time.UnixMilli(k.FetchedMS)}, true
+	return Catalog{Models: usable(models), Fetched: time.UnixMilli(k.FetchedMS)}, true
 }
 
 // readKept reads a bounded regular file, and no link to one: what this program

@@ -3,9 +3,9 @@
 // the provider block of the configuration ask for. It keeps the catalogs of
 // servers on disk, for what the configuration does not say of a model.
 //
-// It alone reads a key from the environment, and hands it to the provider that
-// it was set for and to nobody else; no key stands in a catalog's file. Only
-// Models and List contact a server.
+// It alone reads a key, and the values of headers, from the environment, and hands
+// them to the provider that they were set for and to nobody else; none stands in a
+// catalog's file. Only Models and List contact a server.
 package profile
 
 import (
@@ -85,15 +85,16 @@ type Choice struct {
 	Model    llm.Model
 	// Host is the server's name and port, for display.
 	Host string
-	// Secret is the key, to be taken out of what tools print; empty when there
-	// is none, or one so short that it is a word ("ollama", "lm-studio").
-	Secret string
+	// Secrets are the key and the values of extra headers, to be taken out of what
+	// tools print; without those that are so short that they are words ("ollama",
+	// "lm-studio").
+	Secrets []string
 	// Kept is when the catalog was fetched that filled the gaps in Model; zero
 	// when none is kept.
 	Kept time.Time
 }
 
-// minSecret is the length in bytes from which a key is taken for a secret.
+// minSecret is the length in bytes from which a value is taken for a secret.
 const minSecret = 16
 
 // Choose makes the provider of the configured endpoint and says what is known of
@@ -138,18 +139,18 @@ func (r *Registry) Connect(ctx context.Context, s Selection) (Choice, error) {
 	if err != nil {
 		return Choice{}, err
 	}
+	headers, err := headers(p, u, s)
+	if err != nil {
+		return Choice{}, err
+	}
 	provider, err := reg.Create(ctx, plug.ProviderSettings{
-		BaseURL: p.BaseURL, Key: key, TokenParameter: p.TokenParameter, StreamUsage: p.StreamUsage,
-		UserAgent: s.UserAgent,
+		BaseURL: p.BaseURL, Key: key, APIMode: p.APIMode, TokenParameter: p.TokenParameter, StreamUsage: p.StreamUsage,
+		ExtraBody: p.ExtraBody, Headers: headers, UserAgent: s.UserAgent,
 	})
 	if err != nil {
 		return Choice{}, fmt.Errorf("create provider %s: %w", reg.ID, err)
 	}
-	c := Choice{Provider: provider, Host: u.Host}
-	if len(key) >= minSecret {
-		c.Secret = key
-	}
-	return c, nil
+	return Choice{Provider: provider, Host: u.Host, Secrets: secrets(key, headers)}, nil
 }
 
 // model says what the configuration tells about a model.
@@ -176,18 +177,22 @@ type KeyReport struct {
 	Odd string
 	// Err is why no request is made, with what to do; nil when requests are made.
 	Err error
-	// Hide takes a key that is a secret out of a text.
+	// Hide takes the key, and the values of extra headers, out of a text where they
+	// are secrets.
 	Hide func(text string) string
 }
 
-// InspectKey looks at the key as a request would, and contacts nobody.
+// InspectKey looks at the key, and at the values of extra headers, as a request
+// would, and contacts nobody.
 func InspectKey(s Selection) KeyReport {
 	value := s.Getenv(s.Config.Provider.APIKeyEnv)
 	key := strings.TrimSpace(value)
-	k := KeyReport{Hide: func(text string) string { return text }}
-	if len(key) >= minSecret {
-		k.Hide = func(text string) string { return llm.Redact(text, key) }
+	values := make(map[string]string)
+	for name, variable := range s.Config.Provider.ExtraHeaders {
+		values[name] = strings.TrimSpace(s.Getenv(variable))
 	}
+	hidden := secrets(key, values)
+	k := KeyReport{Hide: func(text string) string { return llm.Redact(text, hidden...) }}
 	u, err := url.Parse(s.Config.Provider.BaseURL)
 	if err != nil {
 		k.Err = llm.Errorf(llm.CauseBadRequest, "the base URL is not valid").WithHint("check the base URL")
@@ -196,6 +201,9 @@ func InspectKey(s Selection) KeyReport {
 	var sent string
 	sent, k.Err = secret(s.Config.Provider, u, s)
 	k.Sent = sent != ""
+	if k.Err == nil {
+		_, k.Err = headers(s.Config.Provider, u, s)
+	}
 	switch first, last := key[:min(1, len(key))], key[max(0, len(key)-1):]; {
 	case !k.Sent:
 	case len(key) > 1 && first == last && (first == `"` || first == "'"):

@@ -128,8 +128,8 @@ func TestOnlyARealKeyIsASecret(t *testing.T) {
 			Config: load(t, `{"provider":{"model":"m"}}`, nil), Getenv: func(string) string { return key },
 			Loopback: func(string) bool { return false },
 		})
-		if err != nil || c.Secret != want {
-			t.Errorf("%s: got %q, %v", key, c.Secret, err)
+		if err != nil || strings.Join(c.Secrets, " ") != want {
+			t.Errorf("%s: got %q, %v", key, c.Secrets, err)
 		}
 	}
 }

@@ -271,20 +271,24 @@ func (l *loop) journal(w *work) session.Call {
 	}
 }
 
-// redact takes the key out of a result: the model does not need it, and a
+// redact takes the secrets out of a result: the model does not need them, and a
 // stored key is a lost one.
 func (l *loop) redact(r plug.Result) plug.Result {
+	secrets := l.o.Secrets
+	quoted := slices.Clone(secrets)
+	for _, secret := range secrets {
+		in, _ := json.Marshal(secret) // A string has no error.
+		quoted = append(quoted, string(in[1:len(in)-1]))
+	}
 	parts := make([]llm.Part, len(r.Parts))
-	quoted, _ := json.Marshal(l.o.Secret) // A string has no error.
 	for i, p := range r.Parts {
-		p.Text = llm.Redact(p.Text, l.o.Secret)
+		p.Text = llm.Redact(p.Text, secrets...)
 		if len(p.Block) > 0 {
-			block := llm.Redact(string(p.Block), l.o.Secret)
-			p.Block = json.RawMessage(llm.Redact(block, string(quoted[1:len(quoted)-1])))
+			p.Block = json.RawMessage(llm.Redact(string(p.Block), quoted...))
 		}
 		parts[i] = p
 	}
-	r.Parts, r.Summary = parts, llm.Redact(r.Summary, l.o.Secret)
+	r.Parts, r.Summary = parts, llm.Redact(r.Summary, secrets...)
 	return r
 }
 
@@ -297,7 +301,7 @@ func (l *loop) execute(w *work) plug.Result {
 	if err := l.journalBegin(l.journal(w)); err != nil {
 		return plug.Error("not run: %s", err)
 	}
-	p := &progress{id: w.ID, take: llm.NewRedaction(l.o.Secret), emit: l.emit}
+	p := &progress{id: w.ID, take: llm.NewRedaction(l.o.Secrets...), emit: l.emit}
 	w.call.Progress = p.add
 	var r plug.Result
 	err := guard(w.Name, func() (err error) {

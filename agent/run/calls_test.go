@@ -340,7 +340,7 @@ func TestTheKeyIsTakenOutOfResults(t *testing.T) {
 	})
 	p := &fake{answers: []answerFunc{says("", call("1", "leak", `{}`)), says("done")}}
 	b := newBench(t, p, all, nil, leak)
-	b.o.Secret = "sk-secret-1"
+	b.o.Secrets = []string{"sk-secret-1"}
 	b.run(context.Background(), "go")
 	if got := fmt.Sprintf("%s %s", b.history()[2].Parts[0].Text, b.history()[2].Parts[1].Block); strings.Contains(got, "secret") || strings.Count(got, "[redacted]") != 2 {
 		t.Errorf("history: %s", got)

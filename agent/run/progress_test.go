@@ -52,7 +52,7 @@ func TestTheKeyIsTakenOutOfJSON(t *testing.T) {
 	})
 	p := &fake{answers: []answerFunc{says("", call("1", "leak", `{}`)), says("done")}}
 	b := newBench(t, p, all, nil, leak)
-	b.o.Secret = key
+	b.o.Secrets = []string{key}
 	b.run(context.Background(), "go")
 	if got := fmt.Sprintf("%s", b.history()[2].Parts[1].Block); !strings.Contains(got, `"at [redacted]"`) {
 		t.Errorf("block: %s", got)

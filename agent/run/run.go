@@ -40,9 +40,9 @@ type Options struct {
 	Files  *plug.Files
 	Exec   *plug.Exec
 	Limits Limits
-	// Secret is the provider's key, taken out of all that tools print; empty:
-	// there is none.
-	Secret string
+	// Secrets are the provider's key and the like, taken out of all that tools
+	// print.
+	Secrets []string
 }
 
 // Input is one run.
