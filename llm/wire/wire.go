@@ -132,11 +132,11 @@ func statusText(status int) string {
 func (s Server) hint(c llm.Cause, status int) string {
 	switch c {
 	case llm.CauseAuth:
+		if len(s.Secrets) > 0 {
+			return "check the values of the headers in provider.extraHeaders, the API key, and what they may use"
+		}
 		if status == http.StatusForbidden {
 			return "check the API key and what it may use"
-		}
-		if s.Key == "" && len(s.Secrets) > 0 {
-			return "check the values of the headers in provider.extraHeaders, and the key"
 		}
 		if s.Key == "" {
 			return "no key was sent: set the variable that provider.apiKeyEnv names, OPENAI_API_KEY by default"
