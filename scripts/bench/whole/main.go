@@ -39,6 +39,7 @@ func main() {
 type row struct {
 	name string
 	argv []string
+	env  []string // beside what all have
 	wall []time.Duration
 	cpu  []time.Duration
 	peak int64 // bytes
@@ -81,6 +82,10 @@ func run(ctx context.Context, n int, out io.Writer) error {
 		{name: "alisio run --json, one turn", argv: []string{alisio, "run", "--json", "-m", "m", "--base-url", turn, "hello"}},
 		{name: fmt.Sprintf("alisio run, %d deltas", deltas), argv: []string{alisio, "run", "-m", "m", "--base-url", bulk, "hello"}},
 		{name: fmt.Sprintf("alisio run --json, %d deltas", deltas), argv: []string{alisio, "run", "--json", "-m", "m", "--base-url", bulk, "hello"}},
+		{
+			name: fmt.Sprintf("alisio run, %d deltas, Responses", deltas),
+			argv: []string{alisio, "run", "-m", "m", "--base-url", bulk, "hello"}, env: []string{"ALISIO_API_MODE=responses"},
+		},
 	}
 	for i := range n + 1 {
 		for _, r := range rows {
@@ -99,6 +104,7 @@ func (r *row) measure(ctx context.Context, dir string, counts bool) error {
 	cmd := exec.CommandContext(ctx, r.argv[0], r.argv[1:]...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "HOME="+dir, "ALISIO_CONFIG_HOME="+dir, "ALISIO_STATE_HOME="+filepath.Join(dir, "state"))
+	cmd.Env = append(cmd.Env, r.env...)
 	start := time.Now()
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w", r.name, err)
@@ -142,14 +148,14 @@ func serve(ctx context.Context, bin, dir, name, script string) (url string, stop
 
 func report(out io.Writer, rows []*row) {
 	base := median(rows[0].wall)
-	fmt.Fprintf(out, "%-34s %28s %10s %12s %12s\n", "", "wall ms (min … max)", "× true", "cpu ms", "peak MB")
+	fmt.Fprintf(out, "%-39s %28s %10s %12s %12s\n", "", "wall ms (min … max)", "× true", "cpu ms", "peak MB")
 	for _, r := range rows {
 		w := median(r.wall)
-		fmt.Fprintf(out, "%-34s %8.1f (%6.1f … %6.1f) %12.1f %12.1f %12.1f\n", r.name,
+		fmt.Fprintf(out, "%-39s %8.1f (%6.1f … %6.1f) %12.1f %12.1f %12.1f\n", r.name,
 			ms(w), ms(slices.Min(r.wall)), ms(slices.Max(r.wall)), float64(w)/float64(base), ms(median(r.cpu)), float64(r.peak)/1e6)
 	}
-	for i, name := range []string{"text", "JSON"} {
-		turn, bulk := rows[3+i], rows[5+i]
+	for i, name := range []string{"text", "JSON", "text over Responses"} {
+		turn, bulk := rows[3+i%2], rows[5+i]
 		each := float64((median(bulk.cpu) - median(turn.cpu)).Nanoseconds()) / deltas / 1000
 		fmt.Fprintf(out, "cpu a delta in bulk, %s: %.2f µs\n", name, each)
 	}
