@@ -59,30 +59,6 @@ func TestAServerInTheConfigurationIsNamed(t *testing.T) {
 	}
 }
 
-func TestFlagsStandAnywhere(t *testing.T) {
-	words := [][]string{{"run"}, {"fix"}, {"--json"}, {"-m", "x"}, {"--add-dir", "a"}, {"--add-dir=b"}, {"--allow-write"}}
-	// Every rotation, and its reverse, means the same but for the order of words.
-	for i := range words {
-		for _, reverse := range []bool{false, true} {
-			order := slices.Concat(words[i:], words[:i])
-			if reverse {
-				slices.Reverse(order)
-			}
-			c, err := parse(env(slices.Concat(order...)...))
-			if err != nil {
-				t.Fatalf("%v: %v", order, err)
-			}
-			got := append([]string{c.verb}, c.args...)
-			slices.Sort(got)
-			dirs := slices.Sorted(slices.Values(c.overrides.AddDirs))
-			if !slices.Equal(got, []string{"fix", "run"}) || !c.json || *c.overrides.Model != "x" ||
-				!slices.Equal(dirs, []string{"a", "b"}) || !c.policy.AllowWrite {
-				t.Errorf("%v: got %v %+v", order, got, c.settings)
-			}
-		}
-	}
-}
-
 func TestParse(t *testing.T) {
 	for _, c := range []struct {
 		args  string
