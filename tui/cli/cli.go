@@ -97,6 +97,7 @@ type call struct {
 
 // Main runs the program and returns its exit code.
 func Main(ctx context.Context, env Env) int {
+	survivePipes()
 	c, err := parse(env)
 	if err != nil {
 		plain.Failure(env.Stderr, err)

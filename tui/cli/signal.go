@@ -12,10 +12,16 @@ import (
 	"alisio/tui/plain"
 )
 
+// survivePipes makes writing to a closed pipe an error instead of a death, until
+// the process ends: a run can end in order, and every command tells its exit code.
+// Programs that are started die of it as usual, unlike with an ignored signal.
+func survivePipes() {
+	pipes := make(chan os.Signal, 1) // never read: the write's error tells
+	signal.Notify(pipes, syscall.SIGPIPE)
+}
+
 // withSignals returns a context that SIGINT, SIGTERM and SIGHUP cancel. A
-// second SIGINT quits at once. From then on, until the process ends, writing to a
-// closed pipe is an error instead of a death, so that the run can end in order and
-// tell its exit code.
+// second SIGINT quits at once.
 func withSignals(ctx context.Context) (context.Context, func()) {
 	return signals(ctx, nil)
 }
@@ -25,7 +31,6 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 func signals(ctx context.Context, interrupts chan<- os.Signal) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stops := make(chan os.Signal, 2) // a third signal may be dropped
-	pipes := make(chan os.Signal, 1) // never read: the write's error tells
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		switch {
 		case s == syscall.SIGINT && interrupts != nil:
@@ -35,7 +40,6 @@ func signals(ctx context.Context, interrupts chan<- os.Signal) (context.Context,
 			signal.Notify(stops, s)
 		}
 	}
-	signal.Notify(pipes, syscall.SIGPIPE)
 	done := make(chan struct{}) // closed once, nothing is sent
 	go func() {
 		var patience <-chan time.Time
