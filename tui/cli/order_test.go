@@ -243,7 +243,8 @@ func TestFlagsStandAnywhere(t *testing.T) {
 		}
 	}
 	for _, f := range flags() {
-		if !used[f.Name] {
+		// A line without a command takes words with white space alone, see package args.
+		if bare := slices.Equal(f.In, []string{""}); !used[f.Name] && !bare {
 			t.Errorf("no command line had --%s", f.Name)
 		}
 	}
