@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"alisio/db"
 )
 
 // IsForeign reports whether a file never was a session database: it has neither the
@@ -19,9 +21,9 @@ func IsForeign(path string) bool {
 		return false
 	}
 	defer f.Close()
-	head := make([]byte, 16)
+	head := make([]byte, 64)
 	n, _ := io.ReadFull(f, head)
-	if string(head[:n]) == "SQLite format 3\x00" {
+	if db.Head(head[:n]) {
 		return false
 	}
 	if _, err := os.Stat(path + "-wal"); err == nil {

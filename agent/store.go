@@ -129,3 +129,7 @@ func RepairStore(ctx context.Context, o StoreOptions) (StoreReport, error) {
 	}
 	return db.Repair(ctx, opts, time.Now())
 }
+
+// StoreLost reports whether there was a database of this name, which is missing and
+// has left its log, or what an earlier repair set aside.
+func StoreLost(path string) bool { return db.Lost(path) }

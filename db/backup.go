@@ -15,7 +15,7 @@ import (
 // caller holds the write lock, so the copy is of that version; it is made over a
 // connection of its own, because the writer's is in a transaction.
 func (d *DB) keepOld(ctx context.Context, version int64) error {
-	path := fmt.Sprintf("%s.v%d.backup", d.path, version)
+	path := oldBackup(d.path, version)
 	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
@@ -24,6 +24,10 @@ func (d *DB) keepOld(ctx context.Context, version int64) error {
 	}
 	d.tell("the database %s was of version %d; a copy of it is kept as %s", d.path, version, path)
 	return nil
+}
+
+func oldBackup(path string, version int64) string {
+	return fmt.Sprintf("%s.v%d.backup", path, version)
 }
 
 // copyTo writes what the database holds now to a new file, which is there whole

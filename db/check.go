@@ -9,69 +9,38 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
+	"alisio/db/hold"
 	"alisio/db/netfs"
+	"alisio/db/pages"
+	"alisio/db/report"
+	"alisio/db/swap"
 
 	"modernc.org/sqlite"
 )
 
-// Level says how much a finding matters, in the word that is printed.
-type Level string
-
-const (
-	// Good is a fact that is as it should be.
-	Good Level = "ok"
-	// Note is one that a person may want to know.
-	Note Level = "note"
-	// Problem is one that wants a remedy.
-	Problem Level = "problem"
+// The words of package report, which callers of this one speak.
+type (
+	Report  = report.Report
+	Finding = report.Finding
+	Level   = report.Level
 )
 
-// Finding is one fact about the store, in a line.
-type Finding struct {
-	Level Level
-	What  string
-	// Remedy is what to do about it, empty where nothing is to be done.
-	Remedy string
-}
-
-// Report is what a check or a repair found and did, in order.
-type Report struct{ Findings []Finding }
-
-// Sound reports whether nothing wants a remedy.
-func (r *Report) Sound() bool {
-	return !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Level == Problem })
-}
-
-func (r *Report) add(l Level, remedy, format string, args ...any) {
-	r.Findings = append(r.Findings, Finding{Level: l, What: oneLine(fmt.Sprintf(format, args...)), Remedy: remedy})
-}
+// What a Finding can be.
+const (
+	Good    = report.Good
+	Note    = report.Note
+	Problem = report.Problem
+)
 
 const (
 	// fixRemedy is what mends the database itself.
 	fixRemedy = "alisio doctor --store --fix"
 	// shown bounds how many rows a finding names.
 	shown = 5
-	// lineLimit bounds a finding, in bytes: texts of SQLite name foreign tables.
-	lineLimit = 400
 )
-
-// oneLine keeps control characters of foreign names from the terminal.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
-	if len(s) > lineLimit {
-		s = strings.ToValidUTF8(s[:lineLimit], "") + "…"
-	}
-	return s
-}
 
 // Check looks at a database and what lies beside it and changes nothing. An
 // error means that the check itself was not possible; what it found wrong is in
@@ -81,15 +50,24 @@ func Check(ctx context.Context, o Options) (Report, error) {
 	if !filepath.IsAbs(o.Path) || !filepath.IsAbs(o.Home) {
 		return r, fmt.Errorf("check db: path %q and home %q must be absolute", o.Path, o.Home)
 	}
+	for _, name := range swap.Left(resolved(o.Path)) {
+		r.Add(Note, fixRemedy, "a repair that was cut short left %s", name)
+	}
+	if err := lost(o.Path); err != nil {
+		return r, broken(&r, err)
+	}
 	if _, err := os.Lstat(o.Path); errors.Is(err, fs.ErrNotExist) {
-		r.add(Note, "", "there is no database %s yet", o.Path)
+		r.Add(Note, "", "there is no database %s yet", o.Path)
 		return r, nil
 	}
-	o.ReadOnly, o.Notice = true, func(text string) { r.add(Note, "", "%s", text) }
-	r.files(o)
+	o.ReadOnly, o.Notice = true, func(text string) { r.Add(Note, "", "%s", text) }
+	checkFiles(&r, o)
+	if checkLog(&r, resolved(o.Path)) {
+		return r, nil // opening it, and closing it, would empty the log
+	}
 	d, err := Open(ctx, o)
 	if err != nil {
-		return r, r.broken(err)
+		return r, broken(&r, err)
 	}
 	defer d.Close()
 	c := checker{d: d, ctx: ctx, r: &r}
@@ -97,7 +75,7 @@ func Check(ctx context.Context, o Options) (Report, error) {
 }
 
 // broken turns the error of a damaged file into a finding.
-func (r *Report) broken(err error) error {
+func broken(r *Report, err error) error {
 	var damaged *DamagedError
 	if errors.As(err, &damaged) {
 		for inner := damaged; errors.As(inner.Err, &inner); {
@@ -107,17 +85,35 @@ func (r *Report) broken(err error) error {
 		if damaged.Text {
 			remedy = "it never was a database: move it away"
 		}
-		r.add(Problem, remedy, "%v", damaged)
+		r.Add(Problem, remedy, "%v", damaged)
 		return nil
 	}
 	return err
 }
 
-// files looks at sizes and permissions.
-func (r *Report) files(o Options) {
-	r.add(Good, "", "%s: %s, and %s in its log; it uses %s", o.Path, decimal(size(o.Path)), decimal(size(o.Path+"-wal")), journalOf(o.Path))
+// checkLog looks whether the log is damaged, if nobody has the database open: while
+// others write in it no log is as it is read.
+func checkLog(r *Report, path string) (damaged bool) {
+	if size(path+"-wal") <= 0 || regular(path) != nil {
+		return false
+	}
+	f, err := hold.File(path)
+	if err != nil {
+		return false // in use, or not to be written, which keeps the log as it is
+	}
+	defer f.Close()
+	n := pages.LostCommits(path)
+	if n > 0 {
+		r.Add(Problem, fixRemedy, "the log %s is damaged, and %s behind that can not be read", path+"-wal", report.Counted(n, "commit", "commits"))
+	}
+	return n > 0
+}
+
+// checkFiles looks at sizes and permissions.
+func checkFiles(r *Report, o Options) {
+	r.Add(Good, "", "%s: %s, and %s in its log; it uses %s", o.Path, report.Decimal(size(o.Path)), report.Decimal(size(o.Path+"-wal")), journalOf(o.Path))
 	if name, yes := netfs.Of(filepath.Dir(o.Path)); yes {
-		r.add(Note, "keep it on a local disk, with ALISIO_STATE_HOME or --db", "%s", netfs.Line(filepath.Dir(o.Path), name))
+		r.Add(Note, "keep it on a local disk, with ALISIO_STATE_HOME or --db", "%s", netfs.Line(filepath.Dir(o.Path), name))
 	}
 	if runtime.GOOS == "windows" {
 		return
@@ -125,7 +121,7 @@ func (r *Report) files(o Options) {
 	for _, p := range append(files(o.Path, o.Home), o.Home, filepath.Join(o.Home, "blobs", "sha256")) {
 		info, err := os.Lstat(p)
 		if err == nil && info.Mode()&fs.ModeSymlink == 0 && info.Mode().Perm()&0o077 != 0 {
-			r.add(Problem, fmt.Sprintf("chmod go= %q", p), "others than you may use %s (mode %04o)", p, info.Mode().Perm())
+			r.Add(Problem, fmt.Sprintf("chmod go= %q", p), "others than you may use %s (mode %04o)", p, info.Mode().Perm())
 		}
 	}
 }
@@ -166,7 +162,7 @@ func (c *checker) all() error {
 		c.integrity, c.shape, c.schema, c.references, c.rows, func() error { return c.blobs(time.Now()) },
 	} {
 		if err := ask(); err != nil {
-			if err := c.r.broken(explain(c.d.path, err)); err != nil {
+			if err := broken(c.r, explain(c.d.path, err)); err != nil {
 				return fmt.Errorf("check db: %w", err)
 			}
 		}
@@ -194,11 +190,11 @@ func (c *checker) integrity() error {
 		return err
 	}
 	if len(lines) == 1 && lines[0] == "ok" {
-		c.r.add(Good, "", "the database is whole")
+		c.r.Add(Good, "", "the database is whole")
 		return nil
 	}
 	for _, line := range lines[:min(len(lines), shown)] {
-		c.r.add(Problem, fixRemedy, "the database is damaged: %s", line)
+		c.r.Add(Problem, fixRemedy, "the database is damaged: %s", line)
 	}
 	return nil
 }
@@ -206,7 +202,7 @@ func (c *checker) integrity() error {
 func (c *checker) references() error {
 	tables, err := c.texts(`SELECT "table" FROM pragma_foreign_key_check LIMIT 10000`)
 	if err == nil && len(tables) > 0 {
-		c.r.add(Note, "", "%d rows of %s name a session that does not exist", len(tables), tables[0])
+		c.r.Add(Note, "", "%d rows of %s name a session that does not exist", len(tables), tables[0])
 	}
 	return err
 }
@@ -215,11 +211,11 @@ func (c *checker) references() error {
 // process made and did not live to fill: opening either brings it up to date.
 func (c *checker) schema() error {
 	if len(c.columns) == 0 {
-		c.r.add(Note, "", "nothing is stored yet: the database gets its tables when it is next opened")
+		c.r.Add(Note, "", "nothing is stored yet: the database gets its tables when it is next opened")
 		return nil
 	}
 	if checkFirst(c.d.path, c.columns) != nil {
-		c.r.add(Problem, "name another with ALISIO_STATE_HOME or --db", "these are not the tables of an Alisio database")
+		c.r.Add(Problem, "name another with ALISIO_STATE_HOME or --db", "these are not the tables of an Alisio database")
 		return nil
 	}
 	var have []int64
@@ -232,9 +228,9 @@ func (c *checker) schema() error {
 			have = append(have, int64(v))
 		}
 	}
-	c.r.add(Good, "", "its schema has the versions %s", strings.Trim(strings.ReplaceAll(fmt.Sprint(have), " ", ", "), "[]"))
+	c.r.Add(Good, "", "its schema has the versions %s", strings.Trim(strings.ReplaceAll(fmt.Sprint(have), " ", ", "), "[]"))
 	if latest := steps[len(steps)-1].version; newest(have) <= latest && !complete(have) {
-		c.r.add(Note, "", "it is of version %d, and is brought up to version %d when it is next opened", newest(have), latest)
+		c.r.Add(Note, "", "it is of version %d, and is brought up to version %d when it is next opened", newest(have), latest)
 	}
 	return nil
 }
@@ -271,23 +267,4 @@ func openRaw(ctx context.Context, name string) (*sql.DB, *sql.Conn, error) {
 		return nil, nil, errors.Join(err, pool.Close())
 	}
 	return pool, conn, nil
-}
-
-// decimal writes a number of bytes for people; that of no file is none.
-func decimal(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d B", max(n, 0))
-	case n < 999_500:
-		return fmt.Sprintf("%d kB", (n+500)/1000)
-	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-}
-
-// counted writes a number with the words for one or for many.
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"alisio/db/blob"
+	"alisio/db/report"
 )
 
 // blobs verifies every blob of the index, one at a time and in bounded memory.
@@ -53,15 +54,15 @@ func (c *checker) blobs(now time.Time) error {
 			return err
 		}
 	}
-	c.r.add(Good, "", "%s, %s", counted(n, "blob", "blobs"), decimal(bytes))
+	c.r.Add(Good, "", "%s, %s", report.Counted(n, "blob", "blobs"), report.Decimal(bytes))
 	if gone > 0 {
-		c.r.add(Note, "", "%s: the pictures are lost, messages keep their own copies", counted(gone, "blob has no file", "blobs have no file"))
+		c.r.Add(Note, "", "%s: the pictures are lost, messages keep their own copies", report.Counted(gone, "blob has no file", "blobs have no file"))
 	}
 	if bad > 0 {
-		c.r.add(Problem, "attach the pictures again", "%s damaged", counted(bad, "blob is", "blobs are"))
+		c.r.Add(Problem, "attach the pictures again", "%s damaged", report.Counted(bad, "blob is", "blobs are"))
 	}
 	if len(unused) > 0 {
-		c.r.add(Note, fixRemedy, "%s needed by nothing and older than a week", counted(len(unused), "blob is", "blobs are"))
+		c.r.Add(Note, fixRemedy, "%s needed by nothing and older than a week", report.Counted(len(unused), "blob is", "blobs are"))
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func (c *checker) count(query, one, many string) error {
 		many = one
 	}
 	if err == nil && n > 0 {
-		c.r.add(Note, "", many, n, strings.Join(first, ", "))
+		c.r.Add(Note, "", many, n, strings.Join(first, ", "))
 	}
 	return err
 }

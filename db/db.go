@@ -17,6 +17,8 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"alisio/db/pages"
+
 	"modernc.org/sqlite" // the driver; this package is its only door
 )
 
@@ -110,7 +112,7 @@ func (d *DB) openLook(ctx context.Context, writable bool) error {
 		return Retry(ctx, func() error { return d.peek(ctx) })
 	}
 	if size(d.path+"-wal") > 0 {
-		if indexed(d.path) {
+		if pages.Indexed(d.path) {
 			if err := d.readersAt(d.readable(lookIndexed)); err != nil {
 				return err
 			}

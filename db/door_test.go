@@ -21,9 +21,9 @@ var changing = regexp.MustCompile(`(?is)^\s*((insert|update|delete|replace|with\
 // storage run what a plugin gives them.
 var mayRun = map[string][]string{
 	".": {"record", "attempt", "begin", "exec", "pragma", "setJournal",
-		"migrate", "make", "alter", "reached", "vacuumInto", "compact", "newSchema"},
+		"migrate", "make", "alter", "reached", "vacuumInto", "compact", "newSchema", "addTriggers"},
 	"storage": {"Exec", "Run", "plain"},
-	"salvage": {"exec", "try"},
+	"salvage": {"exec", "try", "orphans"},
 }
 
 // TestOneDoor holds that each statement which changes a row is an argument of

@@ -1,11 +1,9 @@
 package db
 
 import (
-	"bytes"
-	"fmt"
-	"os"
 	"runtime"
-	"strings"
+
+	"alisio/db/uri"
 )
 
 // Pragmas of every connection. busyMs is how long SQLite itself waits for a
@@ -22,7 +20,7 @@ const (
 
 // writable returns the name of a database that is written to.
 func writable(path, pragmas string) string {
-	return fileURI(path, runtime.GOOS == "windows") + "?" + pragmas
+	return uri.File(path, runtime.GOOS == "windows") + "?" + pragmas
 }
 
 // How the database is opened to be looked at.
@@ -39,52 +37,5 @@ const (
 )
 
 func (d *DB) readable(how string) string {
-	return fileURI(d.path, runtime.GOOS == "windows") + "?" + how + "&" + readerPragmas
-}
-
-// indexed reports whether the log's index that lies beside it is its own: both
-// hold the salt of the log (walformat.html). SQLite would try for ten seconds.
-// It must not be asked in a process that has the database open.
-func indexed(path string) bool {
-	log, index := salt(path+"-wal", 16), salt(path+"-shm", 32)
-	return log != nil && bytes.Equal(log, index)
-}
-
-func salt(path string, at int64) []byte {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	b := make([]byte, 8)
-	if _, err := f.ReadAt(b, at); err != nil {
-		return nil
-	}
-	return b
-}
-
-// fileURI returns the file: URI of an absolute path, in which the path's own
-// "?", "#" and "%" mean nothing. The authority is always there and empty, so
-// that the name of a Windows share is not taken for it.
-func fileURI(path string, windows bool) string {
-	if windows {
-		path = strings.ReplaceAll(path, `\`, "/")
-		if !strings.HasPrefix(path, "/") {
-			path = "/" + path
-		}
-	}
-	var b strings.Builder
-	b.WriteString("file://")
-	for i := range len(path) {
-		if c := path[i]; plain(c) {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
-}
-
-func plain(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("/-_.~:", c) >= 0
+	return uri.File(d.path, runtime.GOOS == "windows") + "?" + how + "&" + readerPragmas
 }

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"alisio/db/swap"
+
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
@@ -51,6 +53,10 @@ func damaged(path string, err error) error {
 		return e
 	}
 	defer f.Close()
+	if m, ok := swap.ReadMark(f, path); ok {
+		e.Err = fmt.Errorf("its repair was cut short; what there was before is %q", m.Aside)
+		return e
+	}
 	head := make([]byte, 256)
 	n, _ := io.ReadFull(f, head)
 	head = head[:n]

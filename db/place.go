@@ -1,6 +1,7 @@
 package db
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"alisio/db/swap"
 )
 
 // prepare makes sure that the database's file is there. SQLite gives the files
@@ -19,6 +22,9 @@ func prepare(path string) error {
 		return err
 	}
 	if err := beside(path); err != nil {
+		return err
+	}
+	if err := lost(path); err != nil {
 		return err
 	}
 	err := create(path)
@@ -92,6 +98,9 @@ const shortest = 512
 // regular refuses what is no file, such as a pipe that would never answer, what
 // is too short to hold anything, and what has no files beside it.
 func regular(path string) error {
+	if err := lost(path); err != nil {
+		return err
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -108,6 +117,23 @@ func regular(path string) error {
 		return damaged(path, fmt.Errorf("%d bytes are no database", n))
 	}
 	return nil
+}
+
+// lost refuses to begin anew where there was a database.
+func lost(path string) error {
+	if err := swap.Lost(resolved(path)); err != nil {
+		return &DamagedError{Path: path, Err: err}
+	}
+	return nil
+}
+
+// Lost reports whether a database is missing, or empty, that once was there.
+func Lost(path string) bool { return lost(path) != nil }
+
+// Head reports whether a file that begins so is a database, or one whose repair was
+// cut short.
+func Head(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) || swap.Marked(head)
 }
 
 // tighten takes a file's permissions from everyone but its owner. A file that

@@ -6,15 +6,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"time"
 
 	"alisio/db/hold"
+	"alisio/db/pages"
+	"alisio/db/report"
+	"alisio/db/swap"
 )
 
 const (
@@ -29,25 +29,25 @@ const (
 // InUseError tells that other processes have the database open.
 type InUseError = hold.InUseError
 
-// Repair tidies a sound database up, behind a backup, and recovers a damaged one
-// into a new file. What is damaged is set aside under another name, never deleted
-// or overwritten. *InUseError while others have it open.
+// Repair tidies a sound database up, behind a backup, and recovers a damaged one.
+// What is damaged is set aside under another name, never deleted, and overwritten
+// only when that copy is on the disk. *InUseError while others have it open; one
+// that was never this program's is refused as it is.
 func Repair(ctx context.Context, o Options, now time.Time) (Report, error) {
-	var r Report
+	return repairBy(ctx, o, now, nil)
+}
+
+// repairBy is Repair, with a function that is called behind each step that a kill
+// may follow.
+func repairBy(ctx context.Context, o Options, now time.Time, step func(string)) (r Report, err error) {
 	if !filepath.IsAbs(o.Path) || !filepath.IsAbs(o.Home) {
 		return r, fmt.Errorf("repair db: path %q and home %q must be absolute", o.Path, o.Home)
 	}
 	if o.ReadOnly {
 		return r, fmt.Errorf("repair db: %w", ErrReadOnly)
 	}
-	if _, err := os.Lstat(o.Path); errors.Is(err, fs.ErrNotExist) {
-		r.add(Note, "", "there is no database %s yet", o.Path)
-		return r, nil
-	}
-	if err := regular(o.Path); err != nil {
-		return r, fmt.Errorf("repair db: %w", err)
-	}
-	p := repair{o: o, stamp: now.UTC().Format(stampLayout), now: now, r: &r}
+	o.Path = resolved(o.Path)
+	p := repair{o: o, now: now, r: &r, Swap: swap.Swap{Path: o.Path, Stamp: now.UTC().Format(stampLayout), Step: step}}
 	if err := p.run(ctx); err != nil {
 		return r, fmt.Errorf("repair db: %w", explain(o.Path, err))
 	}
@@ -56,76 +56,128 @@ func Repair(ctx context.Context, o Options, now time.Time) (Report, error) {
 
 // repair is one repair at work.
 type repair struct {
-	o     Options
-	stamp string
-	now   time.Time
-	r     *Report
+	swap.Swap
+	o   Options
+	now time.Time
+	r   *Report
 }
 
-// run judges a copy, since SQLite itself may change a file that it opens.
 func (p *repair) run(ctx context.Context) error {
-	release, err := hold.File(p.o.Path)
+	if there, err := p.bringBack(); err != nil || !there {
+		return err
+	}
+	if err := regular(p.Path); err != nil && !swap.Abandoned(p.Path) {
+		return err
+	}
+	f, err := hold.File(p.Path)
 	if err != nil {
 		return err
 	}
-	defer func() { release() }()
-	work := p.free(p.o.Path + ".checked-" + p.stamp)
-	defer removeAll(work)
-	for _, end := range []string{"", "-wal", "-journal"} {
-		if err := copyFile(p.o.Path+end, work+end); err != nil && (end == "" || !errors.Is(err, fs.ErrNotExist)) {
+	defer f.Close()
+	p.File = f
+	done, from, err := p.finish()
+	if err != nil || done {
+		return err
+	}
+	for _, name := range swap.Left(p.Path) {
+		if err := os.Remove(name); err != nil {
+			return err
+		}
+		p.r.Add(Note, "", "what an earlier repair left was removed: %s", name)
+	}
+	return p.judge(ctx, from)
+}
+
+// bringBack makes sure that there is a file, if there is anything to repair: an
+// older repair, or a person, may have moved it away.
+func (p *repair) bringBack() (there bool, err error) {
+	if _, err := os.Lstat(p.Path); !errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	from, err := swap.Restore(p.Path, p.Stamp)
+	switch {
+	case err != nil:
+		return false, err
+	case from != "":
+		p.r.Add(Problem, "", "the database was missing; it was made again from %s", from)
+		return true, nil
+	case swap.Abandoned(p.Path):
+		return true, create(p.Path)
+	}
+	p.r.Add(Note, "", "there is no database %s yet", p.Path)
+	return false, nil
+}
+
+// finish ends what a repair began that was cut short. Where it can not, the copy
+// that was set aside is what is to be repaired.
+func (p *repair) finish() (done bool, from string, err error) {
+	m, ok := swap.ReadMark(p.File, p.Path)
+	if !ok {
+		return false, p.Path, nil
+	}
+	done, err = p.Finish(m)
+	if err != nil {
+		return false, "", fmt.Errorf("finish a repair that was cut short: %w", err)
+	}
+	if done {
+		p.r.Add(Problem, "", "an earlier repair was cut short; what there was before is set aside: %s", m.Aside)
+		p.r.Add(Good, "", "a new database is in its place: %s", p.Path)
+		return true, "", os.Remove(m.Recovered)
+	}
+	if size(m.Aside) < 0 {
+		return false, p.Path, nil
+	}
+	return false, m.Aside, nil
+}
+
+// judge looks at a copy, since SQLite itself may change a file that it opens.
+func (p *repair) judge(ctx context.Context, from string) error {
+	work := p.Checked()
+	defer swap.Remove(work)
+	if err := p.copyTo(from, work); err != nil {
+		return err
+	}
+	lost := pages.LostCommits(from)
+	sound := false
+	if !swap.Abandoned(from) {
+		var err error
+		if sound, err = isSound(ctx, work, p.Path); err != nil {
 			return err
 		}
 	}
-	sound, err := isSound(ctx, work, p.o.Path)
-	if err != nil {
-		return err
+	if !sound || from != p.Path {
+		return p.recover(ctx, from, work)
 	}
-	if !sound {
-		return p.recover(ctx, work)
+	swap.Remove(work)
+	if lost > 0 {
+		aside, err := p.Aside()
+		if err != nil {
+			return fmt.Errorf("set aside: %w", err)
+		}
+		p.r.Add(Problem, "", "the log is damaged, and %s behind that can not be read; it was set aside as it was, with the database: %s", report.Counted(lost, "commit", "commits"), aside)
 	}
 	// From here on SQLite keeps the others out; it would wait for this lock too.
-	release()
-	release = func() {}
-	removeAll(work)
+	if err := p.File.Close(); err != nil {
+		return err
+	}
 	return p.tidy(ctx)
 }
 
-// free returns a name that no file has, nor has with any of the endings.
-func (p *repair) free(path string) string {
-	taken := func(name string) bool {
-		return slices.ContainsFunc(sidecars(), func(end string) bool {
-			_, err := os.Lstat(name + end)
-			return !errors.Is(err, fs.ErrNotExist)
-		})
-	}
-	name := path
-	for i := 2; taken(name) && i < 10_000; i++ {
-		name = fmt.Sprintf("%s-%d", path, i)
-	}
-	return name
-}
-
-func removeAll(path string) {
-	for _, end := range sidecars() {
-		_ = os.Remove(path + end)
-	}
-}
-
-func copyFile(from, to string) (err error) {
-	in, err := os.Open(from)
-	if err != nil {
+// copyTo copies the database, or what is left of it elsewhere, with its logs.
+func (p *repair) copyTo(from, work string) error {
+	if from != p.Path {
+		if err := swap.Copy(from, work); err != nil {
+			return err
+		}
+	} else if err := p.Copy(work); err != nil {
 		return err
 	}
-	defer in.Close()
-	if err := create(to); err != nil {
-		return err
+	for _, end := range []string{"-wal", "-journal"} {
+		if err := swap.Copy(from+end, work+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
-	out, err := os.OpenFile(to, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	return nil
 }
 
 // isSound reports whether SQLite finds nothing wrong with a copy of the database
@@ -150,8 +202,8 @@ func isSound(ctx context.Context, path, name string) (bool, error) {
 
 // tidy is the repair of a database that needs none.
 func (p *repair) tidy(ctx context.Context) error {
-	before := size(p.o.Path) + max(size(p.o.Path+"-wal"), 0)
-	pool, conn, err := openRaw(ctx, writable(p.o.Path, exclusivePragmas))
+	before := size(p.Path) + max(size(p.Path+"-wal"), 0)
+	pool, conn, err := openRaw(ctx, writable(p.Path, exclusivePragmas))
 	if err != nil {
 		return err
 	}
@@ -166,26 +218,28 @@ func (p *repair) tidy(ctx context.Context) error {
 	if err := errors.Join(err, d.Close()); err != nil {
 		return err
 	}
-	p.r.add(Good, "", "%s and %s removed, %s", counted(c.Blobs, "blob", "blobs"), counted(c.Files, "stray file", "stray files"), decimal(c.Bytes))
-	p.r.add(Good, "", "the database is whole: %s before, %s now", decimal(before), decimal(size(p.o.Path)))
+	p.r.Add(Good, "", "%s and %s removed, %s", report.Counted(c.Blobs, "blob", "blobs"), report.Counted(c.Files, "stray file", "stray files"), report.Decimal(c.Bytes))
+	p.r.Add(Good, "", "the database is whole: %s before, %s now", report.Decimal(before), report.Decimal(size(p.Path)))
 	return nil
 }
 
 // compact backs up, and then rewrites the file without its gaps.
 func (p *repair) compact(ctx context.Context, conn *sql.Conn) error {
-	backup := p.free(fmt.Sprintf("%s.%s.backup", p.o.Path, p.stamp))
+	backup := swap.Free(fmt.Sprintf("%s.%s.backup", p.Path, p.Stamp))
 	if err := create(backup); err != nil {
 		return err
 	}
 	if _, err := conn.ExecContext(ctx, `VACUUM INTO ?`, backup); err != nil {
 		err = errors.Join(err, os.Remove(backup))
 		if patience(err) > 0 {
-			return errors.Join(&InUseError{Path: p.o.Path}, err)
+			return errors.Join(&InUseError{Path: p.Path}, err)
 		}
 		return fmt.Errorf("back up: %w", err)
 	}
-	p.r.add(Good, "", "a backup was made: %s", backup)
-	p.dropBackups()
+	p.r.Add(Good, "", "a backup was made: %s", backup)
+	for _, name := range swap.DropBackups(p.Path, backupsKept) {
+		p.r.Add(Note, "", "an older backup was removed: %s", name)
+	}
 	for _, text := range []string{`VACUUM`, `PRAGMA optimize`, `PRAGMA wal_checkpoint(TRUNCATE)`} {
 		if _, err := conn.ExecContext(ctx, text); err != nil {
 			return err
@@ -194,60 +248,31 @@ func (p *repair) compact(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// dropBackups removes repair's own backups but for the newest.
-func (p *repair) dropBackups() {
-	names, err := filepath.Glob(globQuote(p.o.Path) + ".*.backup")
+// recover makes a new database of what lies at from, of which work is a copy, and
+// puts it in the place of the damaged one. Until it is whole nothing is changed.
+func (p *repair) recover(ctx context.Context, from, work string) error {
+	fresh := swap.New(work)
+	defer swap.Remove(fresh)
+	made, err := p.salvage(ctx, from, work, fresh)
 	if err != nil {
-		return
-	}
-	own := regexp.MustCompile(`^\.\d{8}-\d{6}\.backup$`)
-	names = slices.DeleteFunc(names, func(n string) bool {
-		info, err := os.Lstat(n)
-		return err != nil || !info.Mode().IsRegular() || len(n) < len(p.o.Path) || !own.MatchString(n[len(p.o.Path):])
-	})
-	slices.Sort(names)
-	for len(names) > backupsKept {
-		if os.Remove(names[0]) == nil {
-			p.r.add(Note, "", "an older backup was removed: %s", names[0])
-		}
-		names = names[1:]
-	}
-}
-
-// globQuote keeps a path's own characters from meaning anything in a pattern.
-func globQuote(path string) string {
-	return regexp.MustCompile(`[*?\[]`).ReplaceAllString(path, "[$0]")
-}
-
-// recover makes a new database of what the copy at work still gives, and puts it
-// in the place of the damaged one. Until then nothing is moved.
-func (p *repair) recover(ctx context.Context, work string) error {
-	fresh := p.free(p.o.Path + ".recovered-" + p.stamp)
-	if err := create(fresh); err != nil {
-		return err
-	}
-	if err := p.salvage(ctx, work, fresh); err != nil {
-		removeAll(fresh)
 		return fmt.Errorf("recover: %w", err)
 	}
-	aside := p.free(p.o.Path + ".damaged-" + p.stamp)
-	for _, end := range sidecars() {
-		if err := os.Rename(p.o.Path+end, aside+end); err != nil && (end == "" || !errors.Is(err, fs.ErrNotExist)) {
-			return fmt.Errorf("set aside: %w", err)
-		}
-	}
-	p.r.add(Problem, "", "the database was damaged; it was set aside as it was: %s", aside)
-	if err := os.Rename(fresh, p.o.Path); err != nil {
-		return fmt.Errorf("put the recovered database %q in its place: %w", fresh, err)
-	}
-	d, err := Open(ctx, p.o)
-	if err != nil {
+	swap.Remove(work)
+	if fresh, err = p.Settle(fresh); err != nil {
 		return err
 	}
-	p.r.add(Good, "", "a new database is in its place: %s", p.o.Path)
-	made, err := makeSessions(ctx, d)
-	if made > 0 {
-		p.r.add(Note, "", "%s lost and what belongs there was not: made up from it, with the first prompt as title", counted(made, "session was", "sessions were"))
+	if from == p.Path {
+		if from, err = p.Aside(); err != nil {
+			return errors.Join(fmt.Errorf("set aside: %w", err), os.Remove(fresh))
+		}
 	}
-	return errors.Join(err, d.Close())
+	p.r.Add(Problem, "", "the database was damaged; it was set aside as it was: %s", from)
+	if err := p.Put(fresh, from); err != nil {
+		return fmt.Errorf("put the recovered database %q in its place: %w", fresh, err)
+	}
+	p.r.Add(Good, "", "a new database is in its place: %s", p.Path)
+	if made > 0 {
+		p.r.Add(Note, "", "%s lost and what belongs there was not: made up from it, with the first prompt as title", report.Counted(made, "session was", "sessions were"))
+	}
+	return os.Remove(fresh)
 }

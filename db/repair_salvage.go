@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"time"
 
 	"alisio/db/pages"
 	"alisio/db/salvage"
@@ -15,69 +17,126 @@ import (
 const salvagePragmas = "_txlock=immediate&_pragma=busy_timeout(200)&_pragma=trusted_schema(0)&_pragma=writable_schema(1)" +
 	"&_pragma=cell_size_check(1)&_pragma=foreign_keys(0)&_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)"
 
-// salvage copies what the damaged database gives into the empty one at to. SQLite
-// reads the copy at work; its pages are read where they are, since SQLite may
-// have changed the copy, or dropped its log.
-func (p *repair) salvage(ctx context.Context, work, to string) error {
-	damaged := p.o.Path
-	if size(damaged+"-journal") > 0 {
-		// Rolled back in the copy alone.
-		damaged = work
+// salvagePatience bounds what recovering may take, in the time for a small database
+// and that for each byte: a hostile one could keep SQLite at work without end.
+const salvagePatience, salvageByte = 10 * time.Minute, 4 * time.Microsecond
+
+// salvage copies what the damaged database at from, of which work is a copy, gives
+// into a new one at to, and returns how many sessions it made up. SQLite reads the
+// copy; pages are read where they are, since SQLite may have changed the copy, or
+// dropped its log.
+func (p *repair) salvage(ctx context.Context, from, work, to string) (made int, err error) {
+	ctx, stop := context.WithTimeoutCause(ctx, salvagePatience+time.Duration(max(size(work), 0))*salvageByte,
+		errors.New("it takes too long: is its schema what it seems?"))
+	defer stop()
+	if err := create(to); err != nil {
+		return 0, err
 	}
-	files, err := openPages(damaged)
+	triggers, err := p.copyRows(ctx, from, work, to)
+	if err == nil {
+		made, err = p.complete(ctx, to)
+	}
+	if err == nil {
+		err = p.addTriggers(ctx, to, triggers)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return made, err
+}
+
+// copyRows copies schema and rows into an empty file.
+func (p *repair) copyRows(ctx context.Context, from, work, to string) (triggers []string, err error) {
+	data := p.File
+	if size(from+"-journal") > 0 {
+		from = work // rolled back in the copy alone
+	}
+	if from != p.Path {
+		data = nil
+	}
+	disk, err := pages.OpenDisk(from, data)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer files.close()
-	if files.refused != nil {
-		p.r.add(Note, "", "pages that nothing leads to were not looked at: %v", files.refused)
-	}
-	if err := wipeFree(work, files.pages); err != nil {
-		return err
+	defer disk.Close()
+	if disk.Refused != nil {
+		p.r.Add(Note, "", "pages that nothing leads to were not looked at: %v", disk.Refused)
+	} else if err := disk.Pages.Wipe(work); err != nil {
+		return nil, err
 	}
 	pool, conn, err := openRaw(ctx, writable(to, salvagePragmas))
 	if err != nil {
+		return nil, err
+	}
+	triggers, err = salvage.Copy(ctx, salvage.Options{
+		Conn: conn, From: work, Size: max(size(work), 0) + max(size(work+"-wal"), 0) + 1, Pages: disk.Pages,
+		Schema: newSchema(), Stray: "recovered-" + p.Stamp, Admit: p.admit, Tell: p.tell,
+	})
+	return triggers, errors.Join(err, conn.Close(), pool.Close())
+}
+
+func (p *repair) tell(problem bool, text string) {
+	if problem {
+		p.r.Add(Problem, "", "%s", text)
+	} else {
+		p.r.Add(Good, "", "%s", text)
+	}
+}
+
+// admit refuses what is not seen to be this program's: by one table with the
+// columns that only this program gives it, or, where the schema is lost, by rows
+// such as it stores.
+func (p *repair) admit(columns []string, rows bool) error {
+	if len(columns) == 0 && !rows {
+		return &DamagedError{Path: p.Path, Err: errors.New("nothing of it can be told to be a session's")}
+	}
+	for _, t := range slices.Concat(firstColumns, latestOwn) {
+		if t.name != "schema_migrations" && lacking(columns, t.name+".", t.columns) == "" {
+			return nil
+		}
+	}
+	if len(columns) == 0 {
+		return nil
+	}
+	return &ForeignError{p.Path, "it is damaged, and what can be read of its tables is not this program's"}
+}
+
+// complete brings a recovered database up to date and makes the sessions that its
+// rows belong to, while nobody else has it. The copy that is set aside is its
+// backup.
+func (p *repair) complete(ctx context.Context, path string) (made int, err error) {
+	d, err := Open(ctx, Options{Path: path, Home: p.o.Home})
+	if err != nil {
+		return 0, err
+	}
+	made, err = makeSessions(ctx, d)
+	if err := errors.Join(err, d.Close()); err != nil {
+		return 0, err
+	}
+	for v := range int64(sharedVersion) {
+		_ = os.Remove(oldBackup(path, v))
+	}
+	return made, nil
+}
+
+// addTriggers makes the triggers of the damaged database, which would have worked
+// on all that was copied, and leaves the file without a log.
+func (p *repair) addTriggers(ctx context.Context, path string, triggers []string) error {
+	pool, conn, err := openRaw(ctx, writable(path, commonPragmas))
+	if err != nil {
 		return err
 	}
-	err = salvage.Copy(ctx, salvage.Options{
-		Conn: conn, From: work, Size: max(size(work), 1), Pages: files.pages,
-		Schema: newSchema(), Stray: "recovered-" + p.stamp,
-		Tell: func(problem bool, text string) {
-			if problem {
-				p.r.add(Problem, "", "%s", text)
-			} else {
-				p.r.add(Good, "", "%s", text)
-			}
-		},
-	})
+	for _, text := range triggers {
+		if _, err := conn.ExecContext(ctx, text); err != nil {
+			p.r.Add(Problem, "", "a trigger can not be made again: %v", err)
+		}
+	}
+	_, err = conn.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
 	if err := errors.Join(err, conn.Close(), pool.Close()); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(to, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-// wipeFree clears the pages of the freelist in the copy: a broken tree may lead
-// SQLite to them, and to what was deleted.
-func wipeFree(work string, f *pages.File) (err error) {
-	if f == nil {
-		return nil
-	}
-	w, err := os.OpenFile(work, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	length, blank := size(work), make([]byte, f.Size())
-	for n := range f.Free() {
-		if at := int64(n-1) * int64(len(blank)); at+int64(len(blank)) <= length {
-			if _, err := w.WriteAt(blank, at); err != nil {
-				return err
-			}
-		}
+	if size(path+"-wal") > 0 || size(path+"-journal") > 0 {
+		return errors.New("its log is still there")
 	}
 	return nil
 }
@@ -89,36 +148,4 @@ func newSchema() []string {
 		out = append(out, fmt.Sprintf(`INSERT OR IGNORE INTO main.schema_migrations (version) VALUES (%d)`, s.version))
 	}
 	return out
-}
-
-// pageFiles are a damaged database and its log, open.
-type pageFiles struct {
-	data, log *os.File
-	// pages is nil if they can not be read by themselves; refused says why.
-	pages   *pages.File
-	refused error
-}
-
-func openPages(path string) (f pageFiles, err error) {
-	if f.data, err = os.Open(path); err != nil {
-		return f, err
-	}
-	info, err := f.data.Stat()
-	if err != nil {
-		f.close()
-		return f, err
-	}
-	if f.log, err = os.Open(path + "-wal"); err != nil {
-		f.pages, f.refused = pages.Open(f.data, info.Size(), nil)
-	} else {
-		f.pages, f.refused = pages.Open(f.data, info.Size(), f.log)
-	}
-	return f, nil
-}
-
-func (f *pageFiles) close() {
-	_ = f.data.Close()
-	if f.log != nil {
-		_ = f.log.Close()
-	}
 }

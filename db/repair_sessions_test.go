@@ -2,6 +2,7 @@ package db
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -87,25 +88,31 @@ func TestLostSessionsAreMadeUp(t *testing.T) {
 	}
 }
 
-// A child whose parent is lost is reached through it.
-func TestLostParentIsMadeUp(t *testing.T) {
+// A session of which nothing is left is not made up, be it a child's lost parent;
+// nor is one that a user deleted, for what was written of it behind its end. One that
+// was imported again is.
+func TestWhatIsNotMadeUp(t *testing.T) {
 	d := open(t, t.TempDir())
 	write(t, d, func(x *Tx) error {
-		if err := x.OpenWorkspace("/a", 1); err != nil {
-			return err
+		var errs []error
+		for _, id := range []string{"deleted", "again"} {
+			errs = append(errs, x.CreateSession(Session{ID: id}), x.DeleteSession(id))
 		}
-		if err := x.OpenWorkspace("/b", 1); err != nil {
-			return err
-		}
-		return x.CreateSession(Session{ID: "child", Parent: "gone"})
+		return errors.Join(append(errs, x.CreateSession(Session{ID: "child", Parent: "gone"}))...)
 	})
-	if made := must(makeSessions(t.Context(), d))(t); made != 1 {
-		t.Errorf("made %d", made)
+	pool := raw(t, d.path)
+	run(t, pool, `INSERT INTO events (session, type, body) VALUES ('deleted', 'x', '{}'), ('again', 'x', '{}'), ('lost', 'x', '{}')`)
+	run(t, pool, `INSERT INTO messages (session, body) VALUES ('again', '{"role":"user","text":"x"}')`)
+	if made := must(makeSessions(t.Context(), d))(t); made != 2 {
+		t.Errorf("made %d, want 2", made)
 	}
-	if s := must(d.Session(t.Context(), "gone"))(t); s.Workspace != "" || s.Title != "" || s.UpdatedMs != 0 {
-		t.Errorf("got %+v", s)
+	for id, want := range map[string]bool{"gone": false, "deleted": false, "again": true, "lost": true} {
+		if _, err := d.Session(t.Context(), id); (err == nil) != want || err != nil && !errors.Is(err, ErrNotFound) {
+			t.Errorf("session %s: %v", id, err)
+		}
 	}
 	if made := must(makeSessions(t.Context(), d))(t); made != 0 {
 		t.Errorf("made %d more", made)
 	}
+	shut(t, d)
 }

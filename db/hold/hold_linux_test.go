@@ -13,7 +13,7 @@ func TestHoldOutlivesACopy(t *testing.T) {
 	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	release, err := File(path)
+	held, err := File(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,10 +24,10 @@ func TestHoldOutlivesACopy(t *testing.T) {
 	if _, err := File(path); !errors.As(err, &used) || used.Path != path {
 		t.Errorf("held twice: %v", err)
 	}
-	release()
+	held.Close()
 	again, err := File(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again()
+	again.Close()
 }

@@ -17,10 +17,11 @@ const (
 	lockLength = 512
 )
 
-// File keeps all other processes out of a database, without the help of
-// SQLite, which may not be able to open it: *InUseError if one is in. Closing the
-// file gives it back.
-func File(path string) (release func(), err error) {
+// File opens a database and keeps all other processes out of it, without the help
+// of SQLite, which may not be able to open it: *InUseError if one is in. Closing the
+// file gives it back. While it is held nothing else in this process may open and
+// close it: where locks belong to the process, that would give it back too.
+func File(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -32,7 +33,7 @@ func File(path string) (release func(), err error) {
 		}
 		return nil, fmt.Errorf("lock %q: %w", path, err)
 	}
-	return func() { f.Close() }, nil
+	return f, nil
 }
 
 func lockBytes(f *os.File) error {

@@ -3,15 +3,16 @@ package hold
 import (
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 )
 
 // sharingViolation is ERROR_SHARING_VIOLATION.
 const sharingViolation = syscall.Errno(32)
 
-// File looks whether anybody has the file open. It can not hold it: a file
-// that is open here could be neither copied nor renamed.
-func File(path string) (release func(), err error) {
+// File opens a database for this process alone: *InUseError if another has it open.
+// Closing the file gives it back.
+func File(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
 		return nil, err
@@ -24,5 +25,5 @@ func File(path string) (release func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %q: %w", path, err)
 	}
-	return func() {}, syscall.CloseHandle(h)
+	return os.NewFile(uintptr(h), path), nil
 }

@@ -4,8 +4,7 @@ package hold
 
 import "syscall"
 
-// setLock is the usual kind of lock, which others keep off no longer once the
-// damaged file has been copied; what matters there is that nobody had it open.
+// setLock is the usual kind of lock, which belongs to the process.
 const setLock = syscall.F_SETLK
 
 // userOf can not be told here without another program.

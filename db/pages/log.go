@@ -2,6 +2,7 @@ package pages
 
 import (
 	"encoding/binary"
+	"io"
 	"math/bits"
 )
 
@@ -34,43 +35,95 @@ func (s *sums) match(b []byte) bool {
 	return binary.BigEndian.Uint32(b) == s.a && binary.BigEndian.Uint32(b[4:]) == s.b
 }
 
+// logReader goes through the frames of a log.
+type logReader struct {
+	log   io.ReaderAt
+	head  [logHeader]byte
+	sum   sums
+	frame []byte
+	// next is the number of the frame behind the one in frame.
+	next int64
+}
+
+// newLogReader returns nil where there is no log.
+func newLogReader(log io.ReaderAt) *logReader {
+	r := &logReader{log: log}
+	if log == nil {
+		return nil
+	}
+	if n, _ := log.ReadAt(r.head[:], 0); n < logHeader {
+		return nil
+	}
+	kind := binary.BigEndian.Uint32(r.head[:])
+	size := int64(binary.BigEndian.Uint32(r.head[8:]))
+	r.sum.order = binary.LittleEndian
+	if kind&1 != 0 {
+		r.sum.order = binary.BigEndian
+	}
+	r.sum.add(r.head[:checkedLen])
+	if kind&^1 != logMagic || size < leastPage || size > largestPage || bits.OnesCount64(uint64(size)) != 1 || !r.sum.match(r.head[checkedLen:]) {
+		return nil
+	}
+	r.frame = make([]byte, frameHead+size)
+	return r
+}
+
+// read reads the next frame and reports whether there is one of this log: one with
+// its salts.
+func (r *logReader) read() bool {
+	if r.next >= maxFrames {
+		return false
+	}
+	n, _ := r.log.ReadAt(r.frame, r.at())
+	r.next++
+	return n == len(r.frame) && string(r.frame[8:16]) == string(r.head[16:24])
+}
+
+// at is where the next frame begins, in bytes.
+func (r *logReader) at() int64 { return logHeader + r.next*int64(len(r.frame)) }
+
+// sound reports whether the frame, and all before it, are as they were written.
+func (r *logReader) sound() bool {
+	r.sum.add(r.frame[:8])
+	r.sum.add(r.frame[frameHead:])
+	return r.sum.match(r.frame[16:])
+}
+
+// commits is how many pages the database has with this frame, zero where it is not
+// the last of its transaction.
+func (r *logReader) commits() uint32 { return binary.BigEndian.Uint32(r.frame[4:]) }
+
+// lostCommits counts the commits of a log of so many bytes behind the first frame
+// that is not sound.
+func lostCommits(log io.ReaderAt, length int64) (lost int) {
+	r := newLogReader(log)
+	if r == nil {
+		return 0
+	}
+	for r.read() && r.sound() {
+	}
+	for r.at() < length && r.next < maxFrames {
+		if r.read() && r.commits() != 0 {
+			lost++
+		}
+	}
+	return lost
+}
+
 // readLog notes where the log has the pages that were committed last, and
 // returns how many pages the database then had. The log ends, as for SQLite, with
 // the first frame whose checksum is wrong; what was not committed does not count.
 // Page size and frames stay unset where there is nothing.
 func (f *File) readLog() (committed uint32) {
-	if f.log == nil {
-		return 0
-	}
-	var head [logHeader]byte
-	if n, _ := f.log.ReadAt(head[:], 0); n < logHeader {
-		return 0
-	}
-	kind := binary.BigEndian.Uint32(head[:])
-	size := int64(binary.BigEndian.Uint32(head[8:]))
-	sum := sums{order: binary.LittleEndian}
-	if kind&1 != 0 {
-		sum.order = binary.BigEndian
-	}
-	sum.add(head[:checkedLen])
-	if kind&^1 != logMagic || size < leastPage || size > largestPage || bits.OnesCount64(uint64(size)) != 1 || !sum.match(head[checkedLen:]) {
+	r := newLogReader(f.log)
+	if r == nil {
 		return 0
 	}
 	all := map[uint32]int64{}
 	open := map[uint32]int64{}
-	frame := make([]byte, frameHead+size)
-	for i := range int64(maxFrames) {
-		at := logHeader + i*int64(len(frame))
-		if n, _ := f.log.ReadAt(frame, at); n < len(frame) || string(frame[8:16]) != string(head[16:24]) {
-			break
-		}
-		sum.add(frame[:8])
-		sum.add(frame[frameHead:])
-		if !sum.match(frame[16:]) {
-			break
-		}
-		open[binary.BigEndian.Uint32(frame)] = at + frameHead
-		if n := binary.BigEndian.Uint32(frame[4:]); n != 0 {
+	for at := r.at(); r.read() && r.sound(); at = r.at() {
+		open[binary.BigEndian.Uint32(r.frame)] = at + frameHead
+		if n := r.commits(); n != 0 {
 			committed = n
 			for page, at := range open {
 				all[page] = at
@@ -79,7 +132,7 @@ func (f *File) readLog() (committed uint32) {
 		}
 	}
 	if committed != 0 {
-		f.frames, f.size = all, int(size)
+		f.frames, f.size = all, len(r.frame)-frameHead
 	}
 	return committed
 }

@@ -57,13 +57,15 @@ type File struct {
 	size   int
 	usable int
 	count  uint32
+	// inFile is how many pages the file has, without the log.
+	inFile int64
 	// By page number: the type of a b-tree page, or zero; the interior page that
 	// leads to it; whether the freelist has it; whether a row's overflow is there.
 	kinds  []byte
 	parent []uint32
 	free   []bool
 	used   []bool
-	// whole: the freelist was followed to its end.
+	// whole: the freelist was followed to its end, and no tree speaks against it.
 	whole bool
 	// budget is how many overflow pages may still be read.
 	budget int64
@@ -79,9 +81,14 @@ func Open(data io.ReaderAt, length int64, log io.ReaderAt) (*File, error) {
 	}
 	f.usable = f.size - f.reserved()
 	n := (length + int64(f.size) - 1) / int64(f.size)
+	f.inFile = n
 	if committed > 0 {
-		// The log's last commit says how long the database is.
-		n = min(int64(committed), n+int64(len(f.frames)))
+		// The log's last commit says how long the database is, also where the file
+		// was cut off; what neither has is not looked for.
+		for page := range f.frames {
+			n = max(n, int64(page))
+		}
+		n = min(int64(committed), n)
 	}
 	if n > maxPages {
 		return nil, fmt.Errorf("read pages: %d are too many", n)
@@ -125,8 +132,12 @@ func (f *File) reserved() int {
 
 // page returns a page, or what the file has of it.
 func (f *File) page(n uint32) []byte {
+	at, logged := f.frames[n]
+	if !logged && int64(n) > f.inFile {
+		return nil
+	}
 	b := make([]byte, f.size)
-	if at, ok := f.frames[n]; ok {
+	if logged {
 		got, _ := f.log.ReadAt(b, at)
 		return b[:got]
 	}
@@ -263,15 +274,20 @@ func (f *File) families() {
 }
 
 // adopt makes n the parent of child, if that is a page of the same kind of tree
-// that no other leads to.
+// that no other leads to. A page that a tree leads to is not free, whatever the
+// list says, which is then broken itself.
 func (f *File) adopt(n, child uint32) {
-	if child < 2 || child > f.count || child == n || f.free[child] || f.parent[child] != 0 {
+	if child < 2 || child > f.count || child == n || f.parent[child] != 0 {
 		return
 	}
 	// A leaf's type is its interior page's with this bit.
-	if f.kinds[child]|0x08 == f.kinds[n]|0x08 {
-		f.parent[child] = n
+	if f.kinds[child]|0x08 != f.kinds[n]|0x08 {
+		return
 	}
+	if f.free[child] {
+		f.free[child], f.whole = false, false
+	}
+	f.parent[child] = n
 }
 
 // root is the page from which a page is reached, itself at the least.

@@ -58,10 +58,8 @@ func schemaShape(types []uint64) bool {
 	return true
 }
 
-// lostPages adds the rows of pages that SQLite did not find. Those that a tree of
-// the schema leads to come first, and then those of a larger piece of a tree: of
-// two rows with one number the later is a stale copy.
-func (s *salvager) lostPages() error {
+// lost adds the rows of pages that SQLite did not find.
+func (s *salvager) lost() error {
 	if s.Pages == nil {
 		return nil
 	}
@@ -69,25 +67,49 @@ func (s *salvager) lostPages() error {
 		s.tell(false, "texts are not UTF-8: pages that nothing leads to were not looked at")
 		return nil
 	}
+	stages, err := s.stages()
+	if err != nil {
+		return err
+	}
 	unknown := 0
-	for rank := range 3 {
-		for leaf := range s.Pages.Leaves(func(page, root uint32) bool { return s.rank(page, root) == rank }) {
-			t := s.owner(leaf)
-			if t == nil {
-				if len(leaf.Cells) > 0 && !s.known(leaf) {
-					unknown++
-				}
-				continue
-			}
-			if err := t.add(leaf); err != nil {
-				return err
-			}
+	for i, wanted := range stages {
+		if i == len(stages)-1 {
+			s.bury()
+		}
+		if unknown, err = s.lostPages(wanted); err != nil {
+			return err
 		}
 	}
+	s.orphans()
 	if unknown > 0 {
 		s.tell(true, "%d pages hold rows of which nobody knows the table", unknown)
 	}
 	return nil
+}
+
+// lostPages adds the rows of the tables that are wanted, and counts the pages that
+// can be no table's. Pages that a tree of the schema leads to come first, and then
+// those of a larger piece of a tree: of two rows with one number the later is a
+// stale copy.
+func (s *salvager) lostPages(wanted []*table) (unknown int, err error) {
+	for rank := range 3 {
+		for leaf := range s.Pages.Leaves(func(page, root uint32) bool { return s.rank(page, root) == rank }) {
+			t := s.owner(leaf)
+			switch {
+			case t == nil:
+				if len(leaf.Cells) > 0 && !s.known(leaf) {
+					unknown++
+				}
+			case !slices.Contains(wanted, t), rank > 0 && s.dead.unsure && t.walked:
+				// A table that was walked whole has lost no page: this one is free.
+			default:
+				if err := t.add(leaf, rank > 0); err != nil {
+					return 0, err
+				}
+			}
+		}
+	}
+	return unknown, nil
 }
 
 func (s *salvager) rank(page, root uint32) int {
@@ -177,8 +199,9 @@ func (t *table) fits(types []uint64, sure bool) bool {
 	return true
 }
 
-// add adds a page's rows, but for those that are there.
-func (t *table) add(l pages.Leaf) (err error) {
+// add adds a page's rows, but for those that are there, and, if the page may be a
+// free one, those that were deleted.
+func (t *table) add(l pages.Leaf, stray bool) (err error) {
 	defer t.close()
 	if err := t.s.exec(`BEGIN`); err != nil {
 		return err
@@ -196,7 +219,7 @@ func (t *table) add(l pages.Leaf) (err error) {
 			continue
 		}
 		values, err := t.s.Pages.Values(c)
-		if err != nil {
+		if err != nil || stray && t.s.dead.has(t, c.ID, values) {
 			continue
 		}
 		n, err := t.insert(c.ID, values)
@@ -204,6 +227,9 @@ func (t *table) add(l pages.Leaf) (err error) {
 			return err
 		}
 		t.found += n
+		if n > 0 && stray && t.name == sessionsTable {
+			t.s.dead.strays = append(t.s.dead.strays, c.ID)
+		}
 	}
 	return nil
 }

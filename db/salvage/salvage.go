@@ -5,7 +5,8 @@
 // It changes nothing of the damaged file. It makes no row up: where a record
 // holds together but for columns that need not be there, these are left empty.
 // Texts of the damaged schema are carried out only if they are one statement that
-// makes a table, an index or a trigger.
+// makes a table, an index or a trigger. What a user deleted is told from what was
+// lost, also where the list of free pages is damaged (dead.go).
 package salvage
 
 import (
@@ -33,6 +34,10 @@ type Options struct {
 	Schema []string
 	// Stray is the session that rows get that have lost theirs.
 	Stray string
+	// Admit looks whether the database is this program's at all: at the columns, as
+	// "table.column" in lower case, of the tables whose schema could be read, and at
+	// whether there are rows with JSON as this program stores it. Its error ends all.
+	Admit func(columns []string, rows bool) error
 	// Tell takes what became of each table, and what is wrong.
 	Tell func(problem bool, text string)
 }
@@ -41,6 +46,7 @@ type Options struct {
 const (
 	codeError, codeNoMemory, codeIO, codeCorrupt             = 1, 7, 10, 11
 	codeTooBig, codeConstraint, codeFormat, codeNotADatabase = 18, 19, 24, 26
+	codeFull                                                 = 13
 )
 
 func resultCode(err error) int {
@@ -64,49 +70,103 @@ type salvager struct {
 	Options
 	ctx    context.Context
 	tables []*table
+	// there are the columns of the tables whose schema could be read.
+	there []string
+	dead  dead
 	// roots are what the schema says of the pages that trees begin with; empty
 	// names are those of no table.
 	roots map[uint32]string
 }
 
-// Copy copies. An error means that the machine failed, not the file.
-func Copy(ctx context.Context, o Options) error {
+// maxGrowth is how many times its size a database may have when it was recovered: a
+// default, or an index, of a hostile schema could fill the disk.
+const maxGrowth = 8
+
+// errGrowth tells that it would have more.
+var errGrowth = fmt.Errorf("what its schema makes has more than %d times its size", maxGrowth)
+
+// Copy copies, and returns the texts of the triggers, which are to be made when
+// everything else is in its place. An error means that the machine failed, not the
+// file, or that the file is not to be copied.
+func Copy(ctx context.Context, o Options) (triggers []string, err error) {
 	s := &salvager{Options: o, ctx: ctx, roots: map[uint32]string{}}
+	err = s.bound()
+	if err == nil {
+		triggers, err = s.copy()
+	}
+	if resultCode(err) == codeFull && s.full() {
+		err = errGrowth
+	}
+	return triggers, err
+}
+
+// bound limits the size of the new database.
+func (s *salvager) bound() error {
+	const least = 64 << 20
+	page, ok := s.number(`PRAGMA main.page_size`)
+	if !ok || page < 512 {
+		page = 4096
+	}
+	return s.exec(fmt.Sprintf(`PRAGMA main.max_page_count = %d`, (s.Size*maxGrowth+least)/page))
+}
+
+func (s *salvager) full() bool {
+	n, _ := s.number(`PRAGMA main.page_count`)
+	most, ok := s.number(`PRAGMA main.max_page_count`)
+	return ok && n >= most
+}
+
+func (s *salvager) copy() (triggers []string, err error) {
 	objects, err := s.schema()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	hurt, err := s.make(objects)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.rows(); err != nil {
-		return err
+		return nil, err
 	}
-	for _, kind := range []string{"index", "trigger"} {
-		for _, o := range objects {
-			if o.kind == kind && o.plain() {
-				if _, err := s.create(o); err != nil {
-					return err
-				}
+	if err := s.Admit(s.there, s.speaks()); err != nil {
+		return nil, err
+	}
+	for _, o := range objects {
+		switch {
+		case !o.plain():
+		case o.kind == "index":
+			if _, err := s.create(o); err != nil {
+				return nil, err
 			}
+		case o.kind == "trigger":
+			triggers = append(triggers, o.sql)
 		}
 	}
 	s.sequence()
 	s.strays()
-	s.deleted()
 	if hurt {
 		// Of an older schema nobody knows now how much is there: all of its steps
 		// are made again.
 		if err := s.exec(`DELETE FROM main.schema_migrations`); err != nil && !damage(err) {
-			return err
+			return nil, err
 		}
 	}
 	verdict, err := s.texts(`PRAGMA main.integrity_check(1)`)
 	if err != nil || len(verdict) == 0 || verdict[0] != "ok" {
-		return errors.Join(err, fmt.Errorf("the new database is not whole: %v", verdict))
+		return nil, errors.Join(err, fmt.Errorf("the new database is not whole: %v", verdict))
 	}
-	return nil
+	return triggers, nil
+}
+
+// speaks reports whether there are rows such as this program stores.
+func (s *salvager) speaks() bool {
+	for _, t := range []string{"messages", "events"} {
+		n, _ := s.number(`SELECT EXISTS (SELECT 1 FROM main.` + t + ` WHERE iif(json_valid(body), json_type(body), '') = 'object')`)
+		if n > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *salvager) tell(problem bool, format string, args ...any) {
@@ -160,7 +220,7 @@ func (s *salvager) rows() error {
 			return err
 		}
 	}
-	if err := s.lostPages(); err != nil {
+	if err := s.lost(); err != nil {
 		return err
 	}
 	for _, t := range s.tables {
@@ -185,17 +245,5 @@ func (s *salvager) strays() {
 		_ = s.exec(`UPDATE main.` + t + ` SET session = (SELECT r.session FROM main.runs r WHERE r.id = run_id) WHERE session IS NULL`)
 		_ = s.exec(`UPDATE main.`+t+` SET session = ? WHERE session IS NULL OR session = ''`, s.Stray)
 		_ = s.exec(`UPDATE main.` + t + ` SET session = CAST(session AS TEXT) WHERE typeof(session) = 'blob'`)
-	}
-}
-
-// deleted takes out again what a user had deleted, where the list of free pages
-// is lost and such rows can not be told from others by their page.
-func (s *salvager) deleted() {
-	if s.Pages == nil || s.Pages.FreeKnown() {
-		return
-	}
-	for _, t := range []string{"messages", "events", "tool_calls", "runs", "blob_refs"} {
-		_ = s.exec(`DELETE FROM main.` + t + ` WHERE session IN (SELECT session FROM main.deletions)
-			AND session NOT IN (SELECT id FROM main.sessions)`)
 	}
 }

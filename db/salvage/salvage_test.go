@@ -89,7 +89,8 @@ func copied(t *testing.T, harm func(data []byte) []byte, statements ...string) (
 		file = nil
 	}
 	c = connect(t, to, "_pragma=writable_schema(1)&_pragma=foreign_keys(0)")
-	err = salvage.Copy(t.Context(), salvage.Options{Conn: c, From: work, Size: int64(len(data)), Pages: file, Schema: ours, Stray: "stray",
+	_, err = salvage.Copy(t.Context(), salvage.Options{Admit: func([]string, bool) error { return nil },
+		Conn: c, From: work, Size: int64(len(data)), Pages: file, Schema: ours, Stray: "stray",
 		Tell: func(problem bool, text string) { told += fmt.Sprintf("%v %s\n", problem, text) }})
 	if err != nil {
 		t.Fatalf("%v; told %s", err, told)

@@ -61,11 +61,19 @@ func (o object) plain() bool {
 	}
 	switch o.kind {
 	case "table":
-		return scan.At(words, 1) == "TABLE" && sc.Statement() == nil
+		// Only a list of columns makes an empty table.
+		return scan.At(words, 1) == "TABLE" && scan.At(words, 3) == "(" && sc.Statement() == nil
 	case "index":
 		return (scan.At(words, 1) == "INDEX" || scan.At(words, 2) == "INDEX") && sc.Statement() == nil
 	}
 	return o.kind == "trigger" && scan.At(words, 1) == "TRIGGER" && endsOnce(&sc)
+}
+
+// ordinary reports whether an object claims to be a table that its own text makes.
+func (o object) ordinary() bool {
+	sc := scan.Scanner{Text: o.sql}
+	words := sc.Statement()
+	return scan.At(words, 1) != "VIRTUAL" && !strings.HasPrefix(strings.ToLower(o.name), "sqlite_")
 }
 
 // endsOnce reports whether what follows a trigger's first statement is its other
@@ -88,7 +96,14 @@ func endsOnce(sc *scan.Scanner) bool {
 func (s *salvager) make(objects []object) (hurt bool, err error) {
 	made := 0
 	for _, o := range objects {
-		if o.kind != "table" || !o.plain() {
+		if o.kind != "table" {
+			continue
+		}
+		if !o.plain() {
+			if o.ordinary() {
+				s.tell(true, "table %s can not be made again: its text has no list of columns", o.name)
+				hurt = true
+			}
 			continue
 		}
 		ok, err := s.create(o)
@@ -100,6 +115,10 @@ func (s *salvager) make(objects []object) (hurt bool, err error) {
 		} else {
 			hurt = true
 		}
+	}
+	s.there, err = s.texts(`SELECT lower(m.name || '.' || p.name) FROM main.sqlite_master m, pragma_table_info(m.name, 'main') p WHERE m.type = 'table'`)
+	if err != nil {
+		return false, err
 	}
 	n, _ := s.number(`SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name IN ('sessions', 'messages')`)
 	if hurt = hurt || n < 2; hurt {

@@ -39,6 +39,10 @@ func TestPlain(t *testing.T) {
 	}{
 		{"table", "t", "CREATE TABLE t (a)", true},
 		{"table", "t", "CREATE TABLE t (a); DROP TABLE u", false},
+		{"table", "t", `CREATE TABLE "a ""t""" (a)`, true},
+		{"table", "t", "CREATE TABLE t AS SELECT 1", false},
+		{"table", "t", "CREATE TABLE t AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT i FROM n", false},
+		{"table", "t", "CREATE TABLE main.t (a)", false},
 		{"table", "sqlite_sequence", "CREATE TABLE sqlite_sequence (name, seq)", false},
 		{"table", "t", "CREATE VIRTUAL TABLE t USING fts5 (a)", false},
 		{"table", "t", "ATTACH 'x' AS y", false},

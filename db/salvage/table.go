@@ -40,6 +40,11 @@ type table struct {
 	high     int64
 	copied   int64
 	lost     int64
+	// walked: SQLite found all rows by the table's own tree.
+	walked bool
+	// live are the numbers of its rows by an index of it, if it was indexed.
+	live    []int64
+	indexed bool
 	// found are rows of pages that nothing leads to.
 	found int64
 	tries int
@@ -116,6 +121,8 @@ func (t *table) copy() error {
 	if failed && !damage(err) {
 		return err
 	}
+	all, known := t.count()
+	t.walked = !failed && (!known || all == n)
 	if t.keyed {
 		if failed {
 			return t.ends()
@@ -241,11 +248,16 @@ func (t *table) close() {
 	t.prepared = nil
 }
 
+// count is how many rows there were, if the table, or an index, still knows it.
+func (t *table) count() (int64, bool) {
+	return t.s.number(`SELECT count(*) FROM old.` + quote(t.name))
+}
+
 // report says how many rows there are. An index often still knows how many there
 // were; else the numbers that could not be read are the most that were lost.
 func (t *table) report() {
 	there, lost := t.copied+t.found, t.lost
-	all, known := t.s.number(`SELECT count(*) FROM old.` + quote(t.name))
+	all, known := t.count()
 	switch {
 	case known:
 		lost = max(all-there, 0)

@@ -67,17 +67,22 @@ func (s *Scanner) token() string {
 	}
 }
 
-// quoted passes a quoted text; a doubled quote in it is two texts to us, which
-// ends at the same place. One that does not end goes to the end of all.
+// quoted passes a quoted text, in which a doubled quote is one of its own. One that
+// does not end goes to the end of all.
 func (s *Scanner) quoted(end byte) string {
 	begin := s.pos + 1
-	i := strings.IndexByte(s.Text[begin:], end)
-	if i < 0 {
-		s.pos = len(s.Text)
-		return s.Text[begin:]
+	for i := begin; ; i++ {
+		n := strings.IndexByte(s.Text[i:], end)
+		if n < 0 {
+			s.pos = len(s.Text)
+			return s.Text[begin:]
+		}
+		i += n + 1
+		if end == ']' || i == len(s.Text) || s.Text[i] != end {
+			s.pos = i
+			return s.Text[begin : i-1]
+		}
 	}
-	s.pos = begin + i + 1
-	return s.Text[begin : begin+i]
 }
 
 // blanks passes white space, to which a byte order mark belongs, and comments.

@@ -15,7 +15,9 @@ func TestStatements(t *testing.T) {
 		{"select 1; Select 2", [][]string{{"SELECT", "1"}, {"SELECT", "2"}}},
 		{"explain query plan\nselect 'a;b' from t", [][]string{{"SELECT", "'a;b", "FROM", "T"}}},
 		{`create table "select" (a)`, [][]string{{"CREATE", "TABLE", "'select", "("}}},
-		{"a [b;c] `d;e` 'f''g;' h i", [][]string{{"A", "'b;c", "'d;e", "'f"}}},
+		{"a [b;c] `d;e` 'f''g;' h i", [][]string{{"A", "'b;c", "'d;e", "'f''g;"}}},
+		{`"" "" """" ''`, [][]string{{"'", "'", `'""`, "'"}}},
+		{"[a]]b] c", [][]string{{"'a", "]", "B", "]"}}},
 		{"open 'text", [][]string{{"OPEN", "'text"}}},
 		{"\ufeffpragma x.y", [][]string{{"PRAGMA", "X", ".", "Y"}}},
 	} {

@@ -110,7 +110,7 @@ func (c *call) checkStore(ctx context.Context) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
-	if _, err := os.Stat(o.Path); c.db != "" && errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(o.Path); c.db != "" && errors.Is(err, fs.ErrNotExist) && !agent.StoreLost(o.Path) {
 		return exitUsage, fmt.Errorf("--db: %s is not there", c.db) // a repair would make one
 	}
 	check := agent.CheckStore

@@ -1,0 +1,62 @@
+package swap
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"regexp"
+)
+
+// markWord begins a database that is being written anew. It is no text, so that
+// nobody takes the file for a letter.
+const markWord = "\x00Alisio: the repair of this database was cut short\x00"
+
+// Mark says where a database comes from that is being written anew.
+type Mark struct {
+	// Aside is what was there before, Recovered what is to be there.
+	Aside, Recovered string
+	// sum is the SHA-256 of the recovered database.
+	sum [sha256.Size]byte
+}
+
+// Marked reports whether a file that begins so is a database whose repair was cut
+// short.
+func Marked(head []byte) bool { return bytes.HasPrefix(head, []byte(markWord)) }
+
+// encode returns the head of a database that is being written anew. Of the names
+// it holds what follows the database's own, which may change.
+func (m Mark) encode(path string) ([]byte, error) {
+	head := make([]byte, 0, headSize)
+	head = append(head, markWord...)
+	for _, s := range []string{base(m.Aside, path), base(m.Recovered, path), hex.EncodeToString(m.sum[:])} {
+		head = append(append(head, s...), '\n')
+	}
+	if len(head) > headSize {
+		return nil, errors.New("the names are too long")
+	}
+	return head[:headSize], nil
+}
+
+// ReadMark reads the mark of a database that lies at path, if it has one.
+func ReadMark(file io.ReaderAt, path string) (m Mark, ok bool) {
+	head := make([]byte, headSize)
+	if n, _ := file.ReadAt(head, 0); n < headSize || !Marked(head) {
+		return m, false
+	}
+	lines := bytes.SplitN(head[len(markWord):], []byte("\n"), 4)
+	if len(lines) < 4 {
+		return m, false
+	}
+	// What a file says may not name just any other.
+	aside, recovered := string(lines[0]), string(lines[1])
+	if !regexp.MustCompile(asidePattern).MatchString(aside) || !regexp.MustCompile(readyPattern).MatchString(recovered) {
+		return m, false
+	}
+	if sum, err := hex.DecodeString(string(lines[2])); err != nil || copy(m.sum[:], sum) != len(m.sum) {
+		return m, false
+	}
+	m.Aside, m.Recovered = path+aside, path+recovered
+	return m, true
+}
