@@ -82,9 +82,6 @@ type salvager struct {
 // default, or an index, of a hostile schema could fill the disk.
 const maxGrowth = 8
 
-// errGrowth tells that it would have more.
-var errGrowth = fmt.Errorf("what its schema makes has more than %d times its size", maxGrowth)
-
 // Copy copies, and returns the texts of the triggers, which are to be made when
 // everything else is in its place. An error means that the machine failed, not the
 // file, or that the file is not to be copied.
@@ -94,8 +91,8 @@ func Copy(ctx context.Context, o Options) (triggers []string, err error) {
 	if err == nil {
 		triggers, err = s.copy()
 	}
-	if resultCode(err) == codeFull && s.full() {
-		err = errGrowth
+	if resultCode(err) == codeFull {
+		err = fmt.Errorf("%w, or what its schema makes has more than %d times its size", err, maxGrowth)
 	}
 	return triggers, err
 }
@@ -108,12 +105,6 @@ func (s *salvager) bound() error {
 		page = 4096
 	}
 	return s.exec(fmt.Sprintf(`PRAGMA main.max_page_count = %d`, (s.Size*maxGrowth+least)/page))
-}
-
-func (s *salvager) full() bool {
-	n, _ := s.number(`PRAGMA main.page_count`)
-	most, ok := s.number(`PRAGMA main.max_page_count`)
-	return ok && n >= most
 }
 
 func (s *salvager) copy() (triggers []string, err error) {

@@ -1,0 +1,273 @@
+package db
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"alisio/db/swap"
+)
+
+// foreignStore makes another program's database, closed.
+func foreignStore(t *testing.T, statements ...string) Options {
+	t.Helper()
+	o := Options{Home: t.TempDir()}
+	o.Path = filepath.Join(o.Home, "x.sqlite")
+	pool := raw(t, o.Path)
+	for _, s := range statements {
+		run(t, pool, s)
+	}
+	if err := pool.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// Another program's database is not replaced because it is damaged, be it in its rows
+// or in what says whose it is.
+func TestRepairOfAnotherProgramsDamagedDatabase(t *testing.T) {
+	const fill = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO %s SELECT i, 'name ' || i, '%s' FROM n`
+	songs := []string{
+		`CREATE TABLE songs (id INTEGER PRIMARY KEY, name TEXT, text TEXT)`, `CREATE INDEX by_name ON songs (name)`, fmt.Sprintf(fill, "songs", "la"),
+	}
+	same := []string{
+		`CREATE TABLE messages (id INTEGER PRIMARY KEY, name TEXT, text TEXT)`, `CREATE INDEX by_name ON messages (name)`, fmt.Sprintf(fill, "messages", "{}"),
+		`CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY)`, `INSERT INTO schema_migrations VALUES (1)`,
+	}
+	for _, tt := range []struct {
+		name       string
+		statements []string
+		// The page that is lost, and how much of it; zero is the index, one before it
+		// the table's.
+		page   int64
+		length int
+		why    string
+	}{
+		{"songs, the index", songs, 0, 200, "is not this program's"},
+		{"songs, the table", songs, -1, 200, "is not this program's"},
+		{"songs, the header", songs, 1, 20, "is not this program's"},
+		{"songs, the schema", songs, 1, pageSize, "nothing of it can be told to be a session's"},
+		{"messages, the index", same, 0, 200, "is not this program's"},
+		{"messages, the table", same, -1, 200, "is not this program's"},
+		{"messages, the header", same, 1, 20, "is not this program's"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := foreignStore(t, tt.statements...)
+			if tt.page <= 0 {
+				tt.page += rootOf(t, o, "by_name")
+			}
+			spoil(t, o, tt.page, tt.length)
+			before := must(os.ReadFile(o.Path))(t)
+			if _, err := Repair(t.Context(), o, repairTime); err == nil || !strings.Contains(err.Error(), tt.why) {
+				t.Errorf("got %v, want %q", err, tt.why)
+			}
+			if !bytes.Equal(must(os.ReadFile(o.Path))(t), before) {
+				t.Error("the file was changed")
+			}
+			if files := must(os.ReadDir(o.Home))(t); len(files) != 1 {
+				t.Errorf("beside it lies %v", files)
+			}
+		})
+	}
+}
+
+// A file of which nothing can be read stays as it is.
+func TestRepairOfNothing(t *testing.T) {
+	o := filled(t)
+	if err := os.Truncate(o.Path, 2*pageSize); err != nil {
+		t.Fatal(err)
+	}
+	spoil(t, o, 1, pageSize)
+	before := must(os.ReadFile(o.Path))(t)
+	_, err := Repair(t.Context(), o, repairTime)
+	var damaged *DamagedError
+	if !errors.As(err, &damaged) || !bytes.Equal(must(os.ReadFile(o.Path))(t), before) || len(swap.Left(o.Path)) > 0 {
+		t.Errorf("got %v, left %v", err, swap.Left(o.Path))
+	}
+}
+
+// logOf makes a database of which many commits are in its log alone, and returns its
+// file and that.
+func logOf(t *testing.T) (o Options, data, log []byte) {
+	t.Helper()
+	d := open(t, t.TempDir())
+	create1(t, d, "s", `{"n":0}`)
+	if err := d.writer.pragma(`PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		write(t, d, func(x *Tx) error {
+			_, err := x.AppendMessage(Message{Session: "s", Body: fmt.Sprintf(`{"n":%d}`, i+1)})
+			return err
+		})
+	}
+	o = Options{Home: t.TempDir()}
+	o.Path = filepath.Join(o.Home, "x.sqlite")
+	data, log = must(os.ReadFile(d.path))(t), must(os.ReadFile(d.path+"-wal"))(t)
+	if err := errors.Join(os.WriteFile(o.Path, data, 0o600), os.WriteFile(o.Path+"-wal", log, 0o600), os.Chmod(o.Home, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	return o, data, log
+}
+
+// A log with a damaged frame is set aside before SQLite drops what lies behind it, and
+// the check, which tells of it, does not open the database.
+func TestDamagedLog(t *testing.T) {
+	const frame = 24 + pageSize
+	for name, harm := range map[string]func(log []byte){
+		"content":  func(log []byte) { log[32+5*frame+100] ^= 1 },
+		"checksum": func(log []byte) { log[32+5*frame+17] ^= 1 },
+		"salt":     func(log []byte) { log[32+5*frame+9] ^= 1 },
+		"zeroed":   func(log []byte) { clear(log[32+5*frame : 32+6*frame]) },
+	} {
+		o, data, log := logOf(t)
+		harm(log)
+		if err := os.WriteFile(o.Path+"-wal", log, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := must(Check(t.Context(), o))(t)
+		if r.Sound() || !strings.Contains(says(r, Problem), "the log "+o.Path+"-wal is damaged") {
+			t.Errorf("%s: the check found %+v", name, r.Findings)
+		}
+		if !bytes.Equal(must(os.ReadFile(o.Path+"-wal"))(t), log) || !bytes.Equal(must(os.ReadFile(o.Path))(t), data) {
+			t.Fatalf("%s: the check changed a file", name)
+		}
+		r = must(Repair(t.Context(), o, repairTime))(t)
+		aside := asideOf(t, o)
+		if r.Sound() || !strings.Contains(says(r, Problem), aside) || !strings.Contains(says(r, Problem), "the log is damaged") {
+			t.Errorf("%s: told %+v", name, r.Findings)
+		}
+		if !bytes.Equal(must(os.ReadFile(aside+"-wal"))(t), log) || !bytes.Equal(must(os.ReadFile(aside))(t), data) {
+			t.Errorf("%s: what was set aside is not what there was", name)
+		}
+		if n := len(everyMessage(t, o, "s")); n < 2 || n > 10 {
+			t.Errorf("%s: %d messages are left", name, n)
+		}
+		if r := must(Check(t.Context(), o))(t); !r.Sound() {
+			t.Errorf("%s: behind the repair: %+v", name, r.Findings)
+		}
+	}
+}
+
+// A log of a killed process, and that of one at work, are no damage.
+func TestWholeLogs(t *testing.T) {
+	const frame = 24 + pageSize
+	o, _, log := logOf(t)
+	for name, log := range map[string][]byte{
+		"whole": log, "cut off": log[:len(log)-20], "of a frame": log[:32+frame],
+		"with an older one behind": append(slices.Clone(log), bytes.Repeat([]byte{7}, 3*frame)...),
+	} {
+		if err := os.WriteFile(o.Path+"-wal", log, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var r Report
+		if checkLog(&r, o.Path) {
+			t.Errorf("%s: %+v", name, r.Findings)
+		}
+	}
+	d := must(Open(t.Context(), o))(t)
+	defer shut(t, d)
+	log[32+5*frame+100] ^= 1
+	if err := os.WriteFile(o.Path+"-wal", log, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var r Report
+	if checkLog(&r, o.Path) {
+		t.Errorf("of a database in use: %+v", r.Findings)
+	}
+}
+
+// A database that is missing, or empty, while something of it lies beside it is not
+// begun anew; a repair makes it again.
+func TestMissingDatabase(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		harm func(o Options) error
+		want string
+		all  bool
+	}{
+		{"its log is left", func(o Options) error { return os.Remove(o.Path) }, "-wal", false},
+		{"it is empty", func(o Options) error { return os.Truncate(o.Path, 0) }, "-wal", false},
+		{"it was set aside", func(o Options) error { return os.Rename(o.Path, o.Path+".damaged-20250304-050606") }, "-wal", true},
+		{"all of it was set aside", func(o Options) error {
+			return errors.Join(os.Rename(o.Path, o.Path+".damaged-20250304-050606"), os.Rename(o.Path+"-wal", o.Path+".damaged-20250304-050606-wal"))
+		}, ".damaged-20250304-050606", true},
+		{"it is recovered", func(o Options) error {
+			return errors.Join(os.Rename(o.Path, o.Path+".recovered-20250304-050606"), os.Remove(o.Path+"-wal"))
+		}, ".recovered-20250304-050606", false},
+	} {
+		o, _, _ := logOf(t)
+		if err := tt.harm(o); err != nil {
+			t.Fatal(err)
+		}
+		before := must(os.ReadDir(o.Home))(t)
+		for _, readOnly := range []bool{false, true} {
+			look := o
+			look.ReadOnly = readOnly
+			_, err := Open(t.Context(), look)
+			var damaged *DamagedError
+			if !errors.As(err, &damaged) || !strings.Contains(err.Error(), o.Path+tt.want) {
+				t.Errorf("%s: opened, to look %v: %v", tt.name, readOnly, err)
+			}
+		}
+		r := must(Check(t.Context(), o))(t)
+		if r.Sound() || !strings.Contains(says(r, Problem), o.Path+tt.want) {
+			t.Errorf("%s: the check found %+v", tt.name, r.Findings)
+		}
+		if after := must(os.ReadDir(o.Home))(t); len(after) != len(before) {
+			t.Errorf("%s: %v was %v", tt.name, after, before)
+		}
+		must(Repair(t.Context(), o, repairTime))(t)
+		got := everyMessage(t, o, "s")
+		if tt.all && len(got) != 11 || len(got) == 0 {
+			t.Errorf("%s: the messages are %v", tt.name, got)
+		}
+		if left := swap.Left(o.Path); len(left) > 0 {
+			t.Errorf("%s: left %v", tt.name, left)
+		}
+	}
+}
+
+// A text of a hostile schema that would work without end is not carried out, and does
+// not keep the rest from being recovered; a trigger is made, and works on nothing that
+// is recovered: the session is made up.
+func TestRepairOfAHostileSchema(t *testing.T) {
+	const endless = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n)`
+	o := filled(t)
+	roots := []int64{rootOf(t, o, "messages"), rootOf(t, o, "sessions")}
+	pool, conn, err := openRaw(t.Context(), writable(o.Path, salvagePragmas))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		`CREATE TABLE trap (i)`,
+		`UPDATE sqlite_master SET sql = 'CREATE TABLE trap AS ` + endless + ` SELECT i FROM n' WHERE name = 'trap'`,
+		`CREATE TRIGGER snare AFTER INSERT ON sessions BEGIN DELETE FROM messages; END`,
+	} {
+		if _, err := conn.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(conn.Close(), pool.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, root := range roots {
+		spoil(t, o, root, pageSize)
+	}
+	r := must(Repair(t.Context(), o, repairTime))(t)
+	var snares int
+	look := raw(t, o.Path)
+	err = look.QueryRow(`SELECT count(*) FROM sqlite_master WHERE name = 'snare'`).Scan(&snares)
+	if err := errors.Join(err, look.Close()); err != nil || snares != 1 {
+		t.Errorf("%d triggers, %v", snares, err)
+	}
+	if !strings.Contains(says(r, Problem), "table trap can not be made again") {
+		t.Errorf("told %+v", r.Findings)
+	}
+	whole(t, o, sent())
+}
