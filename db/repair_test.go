@@ -250,6 +250,19 @@ func TestTruncatedFile(t *testing.T) {
 	}
 }
 
+// A header that says too few pages, or too many, loses no row.
+func TestWrongPageCount(t *testing.T) {
+	for _, n := range []int32{-30, 1000} {
+		o := filled(t)
+		more(t, o, 28, n)
+		r := must(Repair(t.Context(), o, repairTime))(t)
+		if asideOf(t, o) == "" {
+			t.Errorf("%d pages more are no damage: %+v", n, r.Findings)
+		}
+		whole(t, o, sent())
+	}
+}
+
 // C112
 // Symptom: after a power cut the last record is half written and resume shows an
 // empty conversation without a word.

@@ -3,6 +3,7 @@ package pages_test
 import (
 	"bytes"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -248,4 +249,81 @@ func FuzzPages(f *testing.F) {
 			t.Errorf("%d bytes of %d", given, most)
 		}
 	})
+}
+
+// A file that was cut off has lost pages that its list of free pages names; what it
+// has of the list still counts, and of the log every page.
+func TestCutOff(t *testing.T) {
+	data, _ := made(t, `CREATE TABLE keep (a, b)`, `CREATE TABLE t (a, b)`, series, `INSERT INTO keep SELECT a, b FROM t WHERE a <= 20`, `DELETE FROM t`)
+	list := binary.BigEndian.Uint32(data[32:])
+	if uint64(list) > 9*uint64(len(data))/10/4096 {
+		t.Fatalf("the list is on page %d of %d", list, len(data)/4096)
+	}
+	f := opened(t, data[:9*len(data)/10], nil)
+	if got := rows(f, 2); len(got) > 20 || !f.FreeKnown() {
+		t.Errorf("%d rows, free known %v", len(got), f.FreeKnown())
+	}
+
+	data, log := made(t, `PRAGMA journal_mode = wal`, `CREATE TABLE t (a, b)`, series, `PRAGMA wal_checkpoint(TRUNCATE)`,
+		`INSERT INTO t SELECT a + 1000, b FROM t WHERE a > 780`)
+	whole := len(rows(opened(t, data, log), 2))
+	if whole != 820 {
+		t.Fatalf("%d rows", whole)
+	}
+	got := rows(opened(t, data[:4*4096], log), 2)
+	// The last page that the log changes is full of rows from before.
+	if n := len(got); n < 20 {
+		t.Errorf("%d rows of 20 in the log", n)
+	}
+}
+
+// A header that says too few pages, or too many, hides no row.
+func TestWrongCount(t *testing.T) {
+	const at = 28
+	data, log := made(t, `CREATE TABLE t (a, b)`, series)
+	for _, n := range []uint32{0, 1, 5, 1 << 20, 1<<32 - 1} {
+		binary.BigEndian.PutUint32(data[at:], n)
+		if got := len(rows(opened(t, data, log), 2)); got != 800 {
+			t.Errorf("count %d: %d rows of 800", n, got)
+		}
+	}
+}
+
+// A log can make no file of pages that nobody has.
+func TestLogOfManyPages(t *testing.T) {
+	data, log := made(t, `PRAGMA journal_mode = wal`, `CREATE TABLE t (a, b)`, `PRAGMA wal_checkpoint(TRUNCATE)`, `INSERT INTO t VALUES (1, 2)`)
+	const logHeader, frame = 32, 24 + 4096
+	for _, page := range []uint32{1 << 20, 1<<32 - 1} {
+		// The last frame is of that page, and says that there are as many.
+		at := len(log) - frame
+		binary.BigEndian.PutUint32(log[at:], page)
+		binary.BigEndian.PutUint32(log[at+4:], page)
+		sum(log, logHeader, frame)
+		f, err := pages.Open(bytes.NewReader(data), int64(len(data)), bytes.NewReader(log))
+		if (err == nil) != (page == 1<<20) || err == nil && f.Count() != 1<<20 {
+			t.Errorf("page %d: %v", page, err)
+		}
+	}
+}
+
+// sum sets the checksums of a log's frames anew ("Checksum Algorithm", fileformat2.html).
+func sum(log []byte, head, frame int) {
+	var order binary.ByteOrder = binary.LittleEndian
+	if log[3]&1 != 0 {
+		order = binary.BigEndian
+	}
+	var a, b uint32
+	add := func(data []byte) {
+		for ; len(data) >= 8; data = data[8:] {
+			a += order.Uint32(data) + b
+			b += order.Uint32(data[4:]) + a
+		}
+	}
+	add(log[:24])
+	for at := head; at+frame <= len(log); at += frame {
+		add(log[at : at+8])
+		add(log[at+24 : at+frame])
+		binary.BigEndian.PutUint32(log[at+16:], a)
+		binary.BigEndian.PutUint32(log[at+20:], b)
+	}
 }

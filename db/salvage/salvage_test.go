@@ -153,6 +153,20 @@ func TestPartOfTheSchemaIsLost(t *testing.T) {
 	}
 }
 
+// A table of which the schema says nothing any more is made anew, so that the
+// database works: only its rows are lost.
+func TestATableIsLost(t *testing.T) {
+	c, told := copied(t, func(data []byte) []byte {
+		return bytes.Replace(data, []byte("tablerunsruns"), []byte("t\x00blerunsruns"), 1)
+	}, append(slices.Clone(ours), `INSERT INTO sessions VALUES ('s', '/w')`, `INSERT INTO messages (session, body) VALUES ('s', '{}')`)...)
+	if got := ask(t, c, `SELECT name FROM sqlite_master WHERE name = 'runs'`); len(got) != 1 {
+		t.Errorf("told %s", told)
+	}
+	if got := ask(t, c, `SELECT id FROM sessions`); len(got) != 1 {
+		t.Errorf("sessions %v; told %s", got, told)
+	}
+}
+
 // Nothing is left of the schema, which was on the first page alone.
 func TestShapesAlone(t *testing.T) {
 	c, told := copied(t, func(data []byte) []byte { clear(data[:4096]); return data }, append(slices.Clone(ours),

@@ -120,8 +120,8 @@ func (s *salvager) make(objects []object) (hurt bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	n, _ := s.number(`SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name IN ('sessions', 'messages')`)
-	if hurt = hurt || n < 2; hurt {
+	// One that was never there, in an older database, is made by the same steps.
+	if hurt = hurt || s.lacks(); hurt {
 		for _, text := range s.Schema {
 			if err := s.exec(text); err != nil && !damage(err) {
 				return false, err
@@ -129,6 +129,21 @@ func (s *salvager) make(objects []object) (hurt bool, err error) {
 		}
 	}
 	return hurt && made > 0, nil
+}
+
+// lacks reports whether the new database is without a table of this program.
+func (s *salvager) lacks() bool {
+	for _, text := range s.Schema {
+		sc := scan.Scanner{Text: text}
+		words := sc.Statement()
+		if scan.At(words, 0) != "CREATE" || scan.At(words, 1) != "TABLE" {
+			continue
+		}
+		if n, _ := s.number(`SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE`, scan.At(words, 2)); n == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // create makes an object, unless there is one of that name.

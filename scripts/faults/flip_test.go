@@ -95,7 +95,7 @@ func (w *world) hurt(t *testing.T, seed uint64, flipped []byte, sessions int) bo
 		t.Errorf("seed %d: the repair gave %v, %v", seed, fix, err)
 	}
 	if err := w.doctor(ctx); err != nil {
-		t.Errorf("seed %d: after the repair: %v", seed, err)
+		t.Errorf("seed %d: after the repair: %v; it gave %v", seed, err, fix)
 	}
 	if got := len(listed(t, w)); got < sessions/2 {
 		t.Errorf("seed %d: %d of %d sessions are left: %v", seed, got, sessions, fix)
