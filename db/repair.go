@@ -18,8 +18,6 @@ import (
 )
 
 const (
-	// stampLayout is how files that repair makes are told apart, in UTC.
-	stampLayout = "20060102-150405"
 	// backupsKept is how many of repair's own backups stay.
 	backupsKept = 3
 	// exclusivePragmas: the connection shuts out all others as long as it is open.
@@ -47,7 +45,7 @@ func repairBy(ctx context.Context, o Options, now time.Time, step func(string)) 
 		return r, fmt.Errorf("repair db: %w", ErrReadOnly)
 	}
 	o.Path = resolved(o.Path)
-	p := repair{o: o, now: now, r: &r, Swap: swap.Swap{Path: o.Path, Stamp: now.UTC().Format(stampLayout), Step: step}}
+	p := repair{o: o, now: now, r: &r, Swap: swap.Swap{Path: o.Path, Stamp: now.UTC().Format(swap.StampLayout), Step: step}}
 	if err := p.run(ctx); err != nil {
 		return r, fmt.Errorf("repair db: %w", explain(o.Path, err))
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"alisio/db/swap"
 )
@@ -193,7 +194,11 @@ func TestMissingDatabase(t *testing.T) {
 	}{
 		{"its log is left", func(o Options) error { return os.Remove(o.Path) }, "-wal", false},
 		{"it is empty", func(o Options) error { return os.Truncate(o.Path, 0) }, "-wal", false},
-		{"it was set aside", func(o Options) error { return os.Rename(o.Path, o.Path+".damaged-20250304-050606") }, "-wal", true},
+		{"it was set aside", func(o Options) error {
+			then := time.Date(2025, 3, 4, 5, 6, 0, 0, time.UTC)
+			return errors.Join(os.Rename(o.Path, o.Path+".damaged-20250304-050606"), os.Chtimes(o.Path+"-wal", then, then))
+		}, "-wal", true},
+		{"a later one has left its log", func(o Options) error { return os.Rename(o.Path, o.Path+".damaged-20250304-050606") }, "-wal", false},
 		{"all of it was set aside", func(o Options) error {
 			return errors.Join(os.Rename(o.Path, o.Path+".damaged-20250304-050606"), os.Rename(o.Path+"-wal", o.Path+".damaged-20250304-050606-wal"))
 		}, ".damaged-20250304-050606", true},

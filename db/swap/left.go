@@ -9,7 +9,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
+
+// StampLayout is how the files of one repair are told from others, in UTC.
+const StampLayout = "20060102-150405"
 
 // The words between a database's name and a stamp, and the end of what is not whole.
 const (
@@ -68,10 +72,11 @@ func files(path, pattern string) (all []string) {
 
 // Restore puts a database that is missing back from what an older repair, which
 // moved it away, set aside or recovered, and returns the name of that; none where
-// there is nothing. A log that stayed in its place is the database's own.
+// there is nothing. A log that stayed in its place is the database's own, unless it
+// was written behind that: it is of a later one then, of which nothing else is left.
 func Restore(path, stamp string) (from string, err error) {
 	all := Kept(path)
-	if len(all) == 0 {
+	if len(all) == 0 || later(path+"-wal", all[0]) {
 		return "", nil
 	}
 	from = all[0]
@@ -97,4 +102,14 @@ func Restore(path, stamp string) (from string, err error) {
 		return from, cmp.Or(err, syncDir(path))
 	}
 	return from, syncDir(path)
+}
+
+// later reports whether a log was written behind the time that a name tells.
+func later(log, name string) bool {
+	info, err := os.Stat(log)
+	if err != nil || info.Size() == 0 {
+		return false
+	}
+	at, err := time.Parse(StampLayout, regexp.MustCompile(`\d{8}-\d{6}`).FindString(filepath.Base(name)[max(0, strings.LastIndex(filepath.Base(name), ".")):]))
+	return err != nil || info.ModTime().After(at.Add(time.Second))
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 const stamp = "20250304-050607"
@@ -221,9 +222,16 @@ func TestRestore(t *testing.T) {
 	if read(t, aside) != "damaged" || len(Left(path)) != 1 {
 		t.Errorf("left %v", Left(path))
 	}
-	// The log that stayed is the last.
+	// The log that stayed is the last, but if it is of a later database.
 	os.Remove(path)
 	put(t, path+"-wal", "newer log")
+	if from, err := Restore(path, stamp); from != "" || err != nil {
+		t.Errorf("with a later log: from %q, %v", from, err)
+	}
+	then := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
+	if err := os.Chtimes(path+"-wal", then, then); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := Restore(path, stamp); err != nil || read(t, path+"-wal") != "newer log" {
 		t.Errorf("the log is %q, %v", read(t, path+"-wal"), err)
 	}
