@@ -126,24 +126,13 @@ func checkFiles(r *Report, o Options) {
 	}
 }
 
-// journalOf reads from the file's header how it is written to (fileformat2.html,
-// "File format version numbers"): a connection that only looks is told otherwise.
-// It comes before the database is opened, see create.
+// journalOf tells how the database is written to. It comes before the database is
+// opened, see create.
 func journalOf(path string) string {
 	if regular(path) != nil {
 		return "nothing that can be read"
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "nothing that can be read"
-	}
-	defer f.Close()
-	const at, wal = 18, 2
-	var b [1]byte
-	if n, _ := f.ReadAt(b[:], at); n == 1 && b[0] == wal {
-		return "a write-ahead log"
-	}
-	return "a rollback journal"
+	return pages.Journal(path)
 }
 
 // checker asks an open database. A damaged page ends the one question that came

@@ -76,16 +76,6 @@ var firstColumns = []struct{ name, columns string }{
 	{"schema_migrations", "version"},
 }
 
-// latestOwn are columns of later tables, as they were made, that no other program's
-// are likely to have.
-var latestOwn = []struct{ name, columns string }{
-	{"runs", "id session status request_id correlation_id owner_pid model"},
-	{"workspaces", "path label pinned last_opened_at"},
-	{"blobs", "hash mime size width height created_at"},
-	{"blob_refs", "session seq hash"},
-	{"deletions", "session title workspace messages deleted_at"},
-}
-
 // usedColumns are the columns that the statements of this package name.
 var usedColumns = []struct{ name, columns string }{
 	{"sessions", "id workspace provider model locked_pid parent_id depth agent status title usage options created_at updated_at pinned archived_at locked_boot locked_start"},

@@ -132,7 +132,7 @@ func (p *repair) finish() (done bool, from string, err error) {
 func (p *repair) judge(ctx context.Context, from string) error {
 	work := p.Checked()
 	defer swap.Remove(work)
-	if err := p.copyTo(from, work); err != nil {
+	if err := p.CopyAll(from, work); err != nil {
 		return err
 	}
 	lost := pages.LostCommits(from)
@@ -159,23 +159,6 @@ func (p *repair) judge(ctx context.Context, from string) error {
 		return err
 	}
 	return p.tidy(ctx)
-}
-
-// copyTo copies the database, or what is left of it elsewhere, with its logs.
-func (p *repair) copyTo(from, work string) error {
-	if from != p.Path {
-		if err := swap.Copy(from, work); err != nil {
-			return err
-		}
-	} else if err := p.Copy(work); err != nil {
-		return err
-	}
-	for _, end := range []string{"-wal", "-journal"} {
-		if err := swap.Copy(from+end, work+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
 }
 
 // isSound reports whether SQLite finds nothing wrong with a copy of the database

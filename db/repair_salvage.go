@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"alisio/db/pages"
@@ -70,9 +69,16 @@ func (p *repair) copyRows(ctx context.Context, from, work, to string) (triggers 
 	}
 	triggers, err = salvage.Copy(ctx, salvage.Options{
 		Conn: conn, From: work, Size: max(size(work), 0) + max(size(work+"-wal"), 0) + 1, Pages: disk.Pages,
-		Schema: newSchema(), Stray: "recovered-" + p.Stamp, Admit: p.admit, Tell: p.tell,
+		Schema: newSchema(), Stray: "recovered-" + p.Stamp, Tell: p.tell,
 	})
-	return triggers, errors.Join(err, conn.Close(), pool.Close())
+	switch closed := errors.Join(conn.Close(), pool.Close()); {
+	case errors.Is(err, salvage.ErrForeign):
+		return nil, &ForeignError{p.Path, err.Error()}
+	case errors.Is(err, salvage.ErrNothing):
+		return nil, &DamagedError{Path: p.Path, Err: err}
+	default:
+		return triggers, errors.Join(err, closed)
+	}
 }
 
 func (p *repair) tell(problem bool, text string) {
@@ -81,24 +87,6 @@ func (p *repair) tell(problem bool, text string) {
 	} else {
 		p.r.Add(Good, "", "%s", text)
 	}
-}
-
-// admit refuses what is not seen to be this program's: by one table with the
-// columns that only this program gives it, or, where the schema is lost, by rows
-// such as it stores.
-func (p *repair) admit(columns []string, rows bool) error {
-	if len(columns) == 0 && !rows {
-		return &DamagedError{Path: p.Path, Err: errors.New("nothing of it can be told to be a session's")}
-	}
-	for _, t := range slices.Concat(firstColumns, latestOwn) {
-		if t.name != "schema_migrations" && lacking(columns, t.name+".", t.columns) == "" {
-			return nil
-		}
-	}
-	if len(columns) == 0 {
-		return nil
-	}
-	return &ForeignError{p.Path, "it is damaged, and what can be read of its tables is not this program's"}
 }
 
 // complete brings a recovered database up to date and makes the sessions that its

@@ -25,3 +25,19 @@ func salt(path string, at int64) []byte {
 	}
 	return b
 }
+
+// Journal reads from a database's header how it is written to (fileformat2.html,
+// "File format version numbers"): a connection that only looks is told otherwise.
+func Journal(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return "nothing that can be read"
+	}
+	defer f.Close()
+	const at, wal = 18, 2
+	var b [1]byte
+	if n, _ := f.ReadAt(b[:], at); n == 1 && b[0] == wal {
+		return "a write-ahead log"
+	}
+	return "a rollback journal"
+}

@@ -19,7 +19,7 @@ func unbounded(t *testing.T, statements ...string) salvage.Options {
 	run(t, connect(t, from, ""), statements...)
 	return salvage.Options{
 		Conn: connect(t, filepath.Join(dir, "to"), "_pragma=writable_schema(1)&_pragma=foreign_keys(0)"), From: from, Size: 8192, Schema: ours, Stray: "stray",
-		Admit: func([]string, bool) error { return nil }, Tell: func(bool, string) {},
+		Tell: func(bool, string) {},
 	}
 }
 
@@ -53,27 +53,21 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// What is not admitted is not copied to its end.
-func TestAdmit(t *testing.T) {
-	no := errors.New("no")
+// What is not seen to be this program's is not copied to its end.
+func TestOwn(t *testing.T) {
+	deletions := `CREATE TABLE deletions (session, title, workspace, messages, deleted_at)`
 	for _, tt := range []struct {
 		statements []string
-		column     string
-		rows       bool
+		want       error
 	}{
-		{[]string{`CREATE TABLE songs (Title)`}, "songs.title", false},
-		{append(ours, `INSERT INTO messages (body) VALUES ('{"role":"user"}')`), "messages.body", true},
-		{append(ours, `INSERT INTO messages (body) VALUES ('12')`), "sessions.id", false},
+		{[]string{`CREATE TABLE songs (title)`}, salvage.ErrForeign},
+		{[]string{`CREATE TABLE messages (seq, body)`, `CREATE TABLE schema_migrations (version)`}, salvage.ErrForeign},
+		{[]string{`CREATE TABLE songs (title)`, deletions}, nil},
+		{ours, nil},
+		{[]string{`CREATE VIEW v AS SELECT 1`}, salvage.ErrNothing},
 	} {
-		o := unbounded(t, tt.statements...)
-		o.Admit = func(columns []string, rows bool) error {
-			if rows != tt.rows || !strings.Contains(strings.Join(columns, " "), tt.column) {
-				t.Errorf("admitted by %v, %v", columns, rows)
-			}
-			return no
-		}
-		if _, err := salvage.Copy(t.Context(), o); !errors.Is(err, no) {
-			t.Errorf("got %v", err)
+		if _, err := salvage.Copy(t.Context(), unbounded(t, tt.statements...)); !errors.Is(err, tt.want) {
+			t.Errorf("%q: got %v, want %v", tt.statements, err, tt.want)
 		}
 	}
 }

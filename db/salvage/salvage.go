@@ -34,10 +34,6 @@ type Options struct {
 	Schema []string
 	// Stray is the session that rows get that have lost theirs.
 	Stray string
-	// Admit looks whether the database is this program's at all: at the columns, as
-	// "table.column" in lower case, of the tables whose schema could be read, and at
-	// whether there are rows with JSON as this program stores it. Its error ends all.
-	Admit func(columns []string, rows bool) error
 	// Tell takes what became of each table, and what is wrong.
 	Tell func(problem bool, text string)
 }
@@ -84,7 +80,7 @@ const maxGrowth = 8
 
 // Copy copies, and returns the texts of the triggers, which are to be made when
 // everything else is in its place. An error means that the machine failed, not the
-// file, or that the file is not to be copied.
+// file, or, as ErrForeign and ErrNothing, that the file is not to be copied.
 func Copy(ctx context.Context, o Options) (triggers []string, err error) {
 	s := &salvager{Options: o, ctx: ctx, roots: map[uint32]string{}}
 	err = s.bound()
@@ -119,7 +115,7 @@ func (s *salvager) copy() (triggers []string, err error) {
 	if err := s.rows(); err != nil {
 		return nil, err
 	}
-	if err := s.Admit(s.there, s.speaks()); err != nil {
+	if err := s.own(); err != nil {
 		return nil, err
 	}
 	for _, o := range objects {
@@ -147,17 +143,6 @@ func (s *salvager) copy() (triggers []string, err error) {
 		return nil, errors.Join(err, fmt.Errorf("the new database is not whole: %v", verdict))
 	}
 	return triggers, nil
-}
-
-// speaks reports whether there are rows such as this program stores.
-func (s *salvager) speaks() bool {
-	for _, t := range []string{"messages", "events"} {
-		n, _ := s.number(`SELECT EXISTS (SELECT 1 FROM main.` + t + ` WHERE iif(json_valid(body), json_type(body), '') = 'object')`)
-		if n > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 func (s *salvager) tell(problem bool, format string, args ...any) {

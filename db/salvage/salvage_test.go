@@ -65,6 +65,7 @@ var ours = []string{
 	`CREATE TABLE sessions (id TEXT PRIMARY KEY, workspace TEXT)`,
 	`CREATE TABLE messages (seq INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT, body TEXT NOT NULL, compacted INTEGER NOT NULL DEFAULT 0, copy_of INTEGER, run_id TEXT)`,
 	`CREATE TABLE runs (id TEXT PRIMARY KEY, session TEXT NOT NULL)`,
+	`CREATE TABLE plugin_state (plugin TEXT, key TEXT, value TEXT, PRIMARY KEY (plugin, key))`,
 	`INSERT INTO schema_migrations VALUES (4)`,
 }
 
@@ -89,8 +90,7 @@ func copied(t *testing.T, harm func(data []byte) []byte, statements ...string) (
 		file = nil
 	}
 	c = connect(t, to, "_pragma=writable_schema(1)&_pragma=foreign_keys(0)")
-	_, err = salvage.Copy(t.Context(), salvage.Options{Admit: func([]string, bool) error { return nil },
-		Conn: c, From: work, Size: int64(len(data)), Pages: file, Schema: ours, Stray: "stray",
+	_, err = salvage.Copy(t.Context(), salvage.Options{Conn: c, From: work, Size: int64(len(data)), Pages: file, Schema: ours, Stray: "stray",
 		Tell: func(problem bool, text string) { told += fmt.Sprintf("%v %s\n", problem, text) }})
 	if err != nil {
 		t.Fatalf("%v; told %s", err, told)

@@ -101,6 +101,25 @@ func (s *Swap) Copy(to string) error {
 	return write(to, s.File)
 }
 
+// CopyAll copies the database, or what is left of it elsewhere, with its logs.
+func (s *Swap) CopyAll(from, to string) error {
+	var err error
+	if from == s.Path {
+		err = s.Copy(to)
+	} else {
+		err = Copy(from, to)
+	}
+	for _, end := range []string{"-wal", "-journal"} {
+		if err != nil {
+			return err
+		}
+		if err = Copy(from+end, to+end); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	return err
+}
+
 // Copy copies a file to a new one, for its owner alone, which is on the disk then.
 func Copy(from, to string) error {
 	in, err := os.Open(from)
