@@ -108,6 +108,18 @@ type Origin struct {
 	Provider string `json:"provider"`
 	API      string `json:"api"`
 	Model    string `json:"model"`
+	// Server is where the provider is, host and port; empty for a provider of one
+	// place, and in messages of older programs.
+	Server string `json:"server,omitempty"`
+}
+
+// Serves reports whether what this origin made may go back to now. Where an older
+// program did not say which server it was, it is taken for the same one.
+func (o Origin) Serves(now Origin) bool {
+	if o.Server == "" {
+		now.Server = ""
+	}
+	return o == now
 }
 
 // Attachment is an image that a person added to a prompt.

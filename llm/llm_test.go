@@ -122,3 +122,24 @@ func TestTakesEffort(t *testing.T) {
 		t.Error("a model without declared levels takes any, one with them only these")
 	}
 }
+
+// What one server made does not go to another of the same provider and model; an
+// older program did not say which server it was.
+func TestOriginServes(t *testing.T) {
+	now := Origin{Provider: "p", API: "a", Model: "m", Server: "here:1"}
+	for _, c := range []struct {
+		made Origin
+		want bool
+	}{
+		{now, true},
+		{Origin{Provider: "p", API: "a", Model: "m"}, true},
+		{Origin{Provider: "p", API: "a", Model: "m", Server: "there:1"}, false},
+		{Origin{Provider: "p", API: "a", Model: "n", Server: "here:1"}, false},
+		{Origin{Provider: "p", API: "b", Model: "m"}, false},
+		{Origin{}, false},
+	} {
+		if got := c.made.Serves(now); got != c.want {
+			t.Errorf("%+v: got %v", c.made, got)
+		}
+	}
+}

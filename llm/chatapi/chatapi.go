@@ -116,5 +116,5 @@ func (c *Client) stream(ctx context.Context, req llm.Request, yield func(llm.Eve
 }
 
 func (c *Client) origin(model string) llm.Origin {
-	return llm.Origin{Provider: c.cfg.ID, API: API, Model: model}
+	return llm.Origin{Provider: c.cfg.ID, API: API, Model: model, Server: c.endpoint.Host}
 }

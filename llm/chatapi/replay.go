@@ -12,7 +12,7 @@ import (
 // the message, or none that a server would take, the calls alone are made anew:
 // a thinking model refuses every later request without its reasoning.
 func replay(m llm.Message, origin llm.Origin) json.RawMessage {
-	if m.Origin != origin || len(m.ProviderData) != 1 {
+	if !m.Origin.Serves(origin) || len(m.ProviderData) != 1 {
 		return nil
 	}
 	raw := m.ProviderData[0]

@@ -206,7 +206,7 @@ func (s *storedItem) isCall() bool { return s.Type == functionCall || s.Type == 
 // stored returns the provider's items of a message, or nil when it must be
 // rebuilt: it is from elsewhere, or has what no answer has.
 func stored(m llm.Message, origin llm.Origin) []storedItem {
-	if m.Origin != origin || len(m.ProviderData) == 0 {
+	if !m.Origin.Serves(origin) || len(m.ProviderData) == 0 {
 		return nil
 	}
 	items := make([]storedItem, len(m.ProviderData))

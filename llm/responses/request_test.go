@@ -162,7 +162,7 @@ func TestOutputGoesBackVerbatim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Text != "Looking." || len(m.Calls) != 1 || m.Calls[0] != call("c1", "read", `{"path": "a"}`) || m.Origin != (llm.Origin{Provider: "test", API: API, Model: "m"}) {
+	if m.Text != "Looking." || len(m.Calls) != 1 || m.Calls[0] != call("c1", "read", `{"path": "a"}`) || m.Origin != (llm.Origin{Provider: "test", API: API, Model: "m", Server: strings.TrimPrefix(s.URL, "http://")}) {
 		t.Errorf("got %+v", m)
 	}
 	body, err := codec.Encode(m)

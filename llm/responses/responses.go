@@ -111,7 +111,7 @@ func (c *Client) stream(ctx context.Context, req llm.Request, yield func(llm.Eve
 }
 
 func (c *Client) origin(model string) llm.Origin {
-	return llm.Origin{Provider: c.cfg.ID, API: API, Model: model}
+	return llm.Origin{Provider: c.cfg.ID, API: API, Model: model, Server: c.endpoint.Host}
 }
 
 // advised adds to a refused key that the path may be what is refused: gateways

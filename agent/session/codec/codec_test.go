@@ -319,7 +319,7 @@ func randomMessage(r *rand.Rand) llm.Message {
 		})
 	case llm.RoleAssistant:
 		m.Text, m.Truncated, m.Interrupted = word(), r.IntN(2) == 0, r.IntN(2) == 0
-		m.Origin = llm.Origin{Provider: word(), API: word(), Model: word()}
+		m.Origin = llm.Origin{Provider: word(), API: word(), Model: word(), Server: word()}
 		some(func() { m.Calls = append(m.Calls, llm.ToolCall{ID: word(), Name: word(), Arguments: word()}) })
 		some(func() { m.ProviderData = append(m.ProviderData, json.RawMessage(items[r.IntN(len(items))])) })
 	case llm.RoleTool:

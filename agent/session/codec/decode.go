@@ -200,6 +200,8 @@ func (d *decoder) origin(value []byte) llm.Origin {
 			o.API = d.text(v)
 		case "model":
 			o.Model = d.text(v)
+		case "server":
+			o.Server = d.text(v)
 		default:
 			d.more = true
 		}

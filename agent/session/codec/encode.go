@@ -154,6 +154,10 @@ func appendAssistant(b []byte, m llm.Message) ([]byte, error) {
 		b = AppendString(b, m.Origin.API)
 		b = append(b, `,"model":`...)
 		b = AppendString(b, m.Origin.Model)
+		if m.Origin.Server != "" {
+			b = append(b, `,"server":`...)
+			b = AppendString(b, m.Origin.Server)
+		}
 		b = append(b, '}')
 	}
 	if m.Interrupted {

@@ -73,7 +73,7 @@ func (s shape) flat() []string {
 	case shapeCall:
 		return []string{"id", "name", "arguments"}
 	case shapeOrigin:
-		return []string{"provider", "api", "model"}
+		return []string{"provider", "api", "model", "server"}
 	case shapeAttachment:
 		return []string{"kind", "mimeType", "data", "bytes", "width", "height"}
 	case shapeText:
