@@ -16,7 +16,6 @@ import (
 	"unicode/utf8"
 
 	"alisio/agent/config"
-	"alisio/llm"
 )
 
 func env(args ...string) Env {
@@ -182,21 +181,6 @@ func TestEveryCommandHasHelp(t *testing.T) {
 	e := env("frob", "--help")
 	if code := Main(context.Background(), e); code != exitUsage || !strings.Contains(e.Stderr.(*bytes.Buffer).String(), `command "frob"`) {
 		t.Errorf("frob --help: exit code %d, %q", code, e.Stderr)
-	}
-}
-
-func TestExitCodes(t *testing.T) {
-	want := map[llm.Cause]int{
-		"": 0, llm.CauseTimeout: 5, llm.CauseBudget: 6, llm.CauseTurns: 3, llm.CausePermission: 4,
-		llm.CauseAuth: 7, llm.CauseQuota: 7, llm.CauseRateLimited: 7, llm.CauseUnreachable: 7,
-		llm.CauseServer: 7, llm.CauseBadRequest: 7, llm.CauseStream: 7, llm.CauseSandbox: 8, llm.CauseUncertain: 9,
-		llm.CauseContextLength: 1, llm.CauseOutputTruncated: 1, llm.CauseFiltered: 1, llm.CauseOutputSchema: 1,
-		llm.CauseDoomLoop: 1, llm.CauseStore: 1, llm.CauseInternal: 1,
-	}
-	for cause, code := range want {
-		if got := exitCode(cause); got != code {
-			t.Errorf("%q: got %d, want %d", cause, got, code)
-		}
 	}
 }
 

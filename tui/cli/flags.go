@@ -147,7 +147,7 @@ func commonFlags() []flag {
 			Set: args.On(func(s *settings) *bool { return &s.network })},
 		{Name: "no-color", Everywhere: true, Help: "print without colour, as NO_COLOR does",
 			Set: args.On(func(s *settings) *bool { return &s.noColor })},
-		{Name: "no-tui", In: []string{"", "resume"}, Help: "talk in lines, whatever the input is",
+		{Name: "no-tui", Help: "talk in lines, not on a screen; a run does neither",
 			Set: args.On(func(s *settings) *bool { return &s.noTUI })},
 		{Name: "output-schema", Arg: "FILE", Help: "the answer must fit this JSON Schema",
 			Set: args.Named(func(s *settings) *string { return &s.schema })},
