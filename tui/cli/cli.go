@@ -58,7 +58,7 @@ func verbs() []verb {
 		{Name: "doctor", Help: "check what a run needs, each with its remedy", Run: runDoctor},
 		{Name: "help", Args: "[TOPIC]", Help: "print the manual", Run: runHelp},
 		{Name: "models", Help: "list what the server offers", Run: runModels},
-		{Name: "resume", Args: "[SESSION] PROMPT…", Help: "go on with a stored session", Run: runResume},
+		{Name: "resume", Args: "[SESSION|--last] [PROMPT…]", Help: "go on with a session", Run: runResume},
 		{Name: "run", Args: "PROMPT…", Help: "work on one task; - or a pipe adds to it", Run: runRun},
 		{Name: "sessions", Args: "COMMAND", Help: "list, read, move and delete stored sessions", Subs: sessionVerbs()},
 		{Name: "setup", Help: "write a configuration to begin with", Run: runSetup},

@@ -129,6 +129,12 @@ func TestTablesAreSortedAndExplained(t *testing.T) {
 		}
 	}
 	lines := usage()
+	for _, f := range flags() {
+		said := strings.Contains(lines, "--"+f.Name+" ") || strings.Contains(lines, "--"+f.Name+"[")
+		if want := takes(f, "") || takes(f, "run"); said != want {
+			t.Errorf("flag --%s: it is in the usage: %v, want %v", f.Name, said, want)
+		}
+	}
 	for _, name := range commandLine().Names() {
 		page, err := page(name)
 		if err != nil {

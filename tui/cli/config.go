@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"alisio/agent/config"
 	"alisio/agent/text"
@@ -26,8 +27,8 @@ type effective struct {
 // runConfigShow prints every value in effect, or those of a key and of what is
 // below it, each with its origin.
 func runConfigShow(_ context.Context, c *call) (int, error) {
-	if len(c.args) > 1 {
-		_, err := c.one("one key, or none")
+	key, err := c.atMostOne("one key")
+	if err != nil {
 		return exitUsage, err
 	}
 	o, err := c.options()
@@ -37,7 +38,7 @@ func runConfigShow(_ context.Context, c *call) (int, error) {
 	var t plain.Table
 	shown := 0
 	for _, v := range o.Config.Values() {
-		if len(c.args) == 1 && !within(v.Key, c.args[0]) {
+		if key != "" && !within(v.Key, key) {
 			continue
 		}
 		shown++
@@ -50,7 +51,7 @@ func runConfigShow(_ context.Context, c *call) (int, error) {
 		t = append(t, []string{text.Line(v.Key), text.Line(v.JSON), text.Line(v.Origin)})
 	}
 	if shown == 0 {
-		return exitUsage, unsetKey(c.args[0])
+		return exitUsage, unsetKey(key)
 	}
 	return c.printed(t.String())
 }
@@ -60,12 +61,15 @@ func within(key, of string) bool {
 	return key == of || len(key) > len(of) && key[:len(of)] == of && key[len(of)] == '.'
 }
 
-// unsetKey tells why a key has no value: there is no such key, or nobody set it.
+// unsetKey tells why a key has no value: there is no such key, or nobody set it. A
+// name that the file chooses may be any.
 func unsetKey(key string) error {
 	var names []string
 	for _, k := range config.Keys() {
-		if names = append(names, k.Name); k.Name == key || within(k.Name, key) {
-			return fmt.Errorf("%s is not set and has no default", clipped(key))
+		names = append(names, k.Name)
+		before, _, chosen := strings.Cut(k.Name, "<id>")
+		if within(k.Name, key) || chosen && strings.HasPrefix(key, before) {
+			return fmt.Errorf("%s is not set and has no default; alisio help config lists the keys", clipped(key))
 		}
 	}
 	if near, ok := config.Nearest(key, names); ok {

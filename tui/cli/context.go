@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -30,20 +31,15 @@ type instruction struct {
 // runContextExplain tells what a run that works at a path, or in the working
 // directory, is given to read.
 func runContextExplain(_ context.Context, c *call) (int, error) {
-	path := "."
-	switch len(c.args) {
-	case 0:
-	case 1:
-		path = c.args[0]
-	default:
-		_, err := c.one("one path, or none")
+	path, err := c.atMostOne("one path")
+	if err != nil {
 		return exitUsage, err
 	}
 	o, err := c.options()
 	if err != nil {
 		return exitUsage, err
 	}
-	files, err := agent.ExplainContext(o, path)
+	files, err := agent.ExplainContext(o, cmp.Or(path, "."))
 	if err != nil {
 		return exitUsage, err
 	}

@@ -30,6 +30,9 @@ func (c *call) storeOptions() (agent.StoreOptions, error) {
 	if o.Path, err = c.absolute(c.db); err != nil {
 		return o, err
 	}
+	if info, err := os.Stat(o.Path); err == nil && info.IsDir() {
+		return o, fmt.Errorf("--db: %s is a directory", c.db)
+	}
 	if dir := filepath.Dir(o.Path); dir != o.Dirs.State {
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			return o, fmt.Errorf("--db: the directory %s is not there", dir)

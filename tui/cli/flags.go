@@ -198,7 +198,7 @@ func setEffort(s *settings, v string) error {
 func setMaxTurns(s *settings, v string) error {
 	n, err := strconv.Atoi(v)
 	if err != nil {
-		return fmt.Errorf("found %q, allowed: a whole number from 1", v)
+		return fmt.Errorf("found %s, allowed: a whole number from 1 to 10000", clipped(v))
 	}
 	s.overrides.MaxTurns = &n
 	return nil

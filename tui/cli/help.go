@@ -106,8 +106,8 @@ func topics() []string {
 func usage() string {
 	var b strings.Builder
 	b.WriteString("alisio works on a task in a repository: a model decides, local tools act,\nnothing happens that was not allowed.\n\nUsage:\n")
-	b.WriteString(commandLine().CommandLines("", verbs()))
-	b.WriteString("\nFlags of alisio run, before or after it (-- ends them):\n" + commandLine().FlagLines("run"))
+	b.WriteString(commandLine().CommandLines("", append([]verb{{Args: "[PROMPT]", Help: "talk, on a terminal; else one run"}}, verbs()...)))
+	b.WriteString("\nFlags of a task, before or after the command (-- ends them):\n" + commandLine().FlagLines("", "run"))
 	b.WriteString("\nTopics of alisio help:\n")
 	for _, t := range topics() {
 		page, err := manual.ReadFile("manual/" + t + ".txt")

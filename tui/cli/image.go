@@ -3,8 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 
 	"alisio/llm"
@@ -35,26 +33,11 @@ func (c *call) images(here string) ([]llm.Attachment, error) {
 	return list, nil
 }
 
-// readImage reads and checks one file. What is no file is never opened: a FIFO
-// would wait for its writer.
+// readImage reads and checks one file.
 func readImage(path, name string) (llm.Attachment, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return llm.Attachment{}, fileError(name, err)
-	case info.IsDir():
-		return llm.Attachment{}, fmt.Errorf("%s is a directory", name)
-	case !info.Mode().IsRegular():
-		return llm.Attachment{}, fmt.Errorf("%s is no regular file", name)
-	}
-	f, err := os.Open(path)
+	data, err := readRegular(path, name, llm.MaxImageBytes)
 	if err != nil {
-		return llm.Attachment{}, fileError(name, err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, llm.MaxImageBytes+1))
-	if err != nil {
-		return llm.Attachment{}, fmt.Errorf("read %s: %w", name, err)
+		return llm.Attachment{}, err
 	}
 	a, err := llm.ReadImage(data)
 	switch {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,33 +21,37 @@ func (c *call) outputSchema(here string) (json.RawMessage, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(here, path)
 	}
-	data, err := readBounded(path, maxSchema)
+	data, err := readRegular(path, c.schema, maxSchema)
+	if err == nil && len(data) > maxSchema {
+		err = fmt.Errorf("%s is larger than %d KiB", c.schema, maxSchema>>10)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("--output-schema: %w", err)
 	}
 	return data, nil
 }
 
-// readBounded reads a regular file of at most so many bytes.
-func readBounded(path string, most int64) ([]byte, error) {
+// readRegular reads a file, and one byte more than most if it is larger than that;
+// name is what errors call it. What is no file is never opened: a FIFO would wait for
+// its writer.
+func readRegular(path, name string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fileError(path, err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fileError(path, errors.New("not a regular file"))
+	switch {
+	case err != nil:
+		return nil, fileError(name, err)
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a directory", name)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file", name)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fileError(path, err)
+		return nil, fileError(name, err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	switch {
-	case err != nil:
-		return nil, fileError(path, err)
-	case int64(len(data)) > most:
-		return nil, fileError(path, fmt.Errorf("larger than %d KiB", most>>10))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	return data, nil
 }

@@ -199,6 +199,20 @@ func (c *call) one(what string) (string, error) {
 	return "", fmt.Errorf("alisio %s takes %s and nothing else, found %s too", c.verb, what, clipped(c.args[1]))
 }
 
+// atMostOne returns the only word after the command, empty when there is none.
+func (c *call) atMostOne(what string) (string, error) {
+	switch len(c.args) {
+	case 0:
+		return "", nil
+	case 1:
+		if c.args[0] != "" {
+			return c.args[0], nil
+		}
+		return "", fmt.Errorf("alisio %s takes %s or none, and the name is empty", c.verb, what)
+	}
+	return "", fmt.Errorf("alisio %s takes %s or none, found %s too", c.verb, what, clipped(c.args[1]))
+}
+
 // none complains about words after a command that takes none.
 func (c *call) none() error {
 	if len(c.args) > 0 {

@@ -46,10 +46,17 @@ func (c *call) talks() bool {
 // talk holds a conversation, in lines. An interrupt stops a run and not the
 // program; the other signals end it.
 func (c *call) talk(ctx context.Context, prompt string, find func(context.Context) finder) (int, error) {
-	for flag, given := range map[string]bool{"output-schema": c.schema != "", "request-id": c.task.requestID != "", "hermetic": c.hermetic} {
-		if given {
-			return exitUsage, fmt.Errorf("flag --%s is about one task, and this is a conversation; use: alisio run", flag)
-		}
+	alone := ""
+	switch {
+	case c.schema != "":
+		alone = "output-schema"
+	case c.task.requestID != "":
+		alone = "request-id"
+	case c.hermetic:
+		alone = "hermetic"
+	}
+	if alone != "" {
+		return exitUsage, fmt.Errorf("flag --%s is about one task, and this is a conversation; use: alisio run", alone)
 	}
 	interrupts := make(chan os.Signal, 1) // one that is dropped changes nothing
 	ctx, stop := signals(ctx, interrupts)

@@ -98,21 +98,13 @@ func runTrustList(_ context.Context, c *call) (int, error) {
 // runTrustRevoke takes back all that was accepted of a repository: that of a
 // directory, or of the working directory.
 func runTrustRevoke(_ context.Context, c *call) (int, error) {
-	here, err := c.workingDir()
+	name, err := c.atMostOne("one directory")
 	if err != nil {
 		return exitUsage, err
 	}
-	switch len(c.args) {
-	case 0:
-	case 1:
-		if c.args[0] == "" {
-			return exitUsage, errors.New("the name of the directory is empty")
-		}
-		if here, err = c.absolute(c.args[0]); err != nil {
-			return exitUsage, err
-		}
-	default:
-		return exitUsage, fmt.Errorf("alisio trust revoke takes one directory, found %s too", clipped(c.args[1]))
+	here, err := c.absolute(name)
+	if err != nil {
+		return exitUsage, err
 	}
 	store, err := c.trustStore()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // list of commands of its own.
 type Command[R any] struct {
 	Name string
-	// Args names the words behind it, for people: "[SESSION] PROMPT…".
+	// Args names the words behind it, for people: "[SESSION] [PROMPT…]".
 	Args string
 	Help string
 	Subs []Command[R]
@@ -148,6 +148,9 @@ func (t *Table[S, R]) misplaced(f *Flag[S], name string) error {
 	}
 	var calls []string
 	for _, in := range belongs {
+		if in == "" {
+			in = "without a command"
+		}
 		calls = append(calls, strings.TrimSpace(t.Program+" "+in))
 	}
 	if f.In != nil {

@@ -21,7 +21,7 @@ func table() *Table[state, string] {
 		Commands: []Command[string]{
 			{Name: "box", Args: "COMMAND", Help: "boxes", Subs: []Command[string]{{Name: "open", Args: "FILE", Help: "open one", Run: "open"}}},
 			{Name: "paint", Args: "red|blue COLOUR DIR", Help: "paint", Run: "paint"},
-			{Name: "run", Args: "PROMPT…", Help: "run", Run: "run"},
+			{Name: "run", Args: "[PROMPT…]", Help: "run", Run: "run"},
 		},
 		Flags: []Flag[state]{
 			{Name: "file", Arg: "FILE", Help: "a file; may be repeated", Set: Each(func(s *state) *[]string { return &s.files })},
@@ -63,7 +63,7 @@ func TestParse(t *testing.T) {
 		{"run|--format|long", "run", "long", ""}, // a value only behind "="
 		{"run|--file|", "", "", "the name is empty"},
 		{"run|--quiet", "", "", "flag --quiet belongs to: toy box open"},
-		{"paint|-m|x", "", "", "it belongs to: toy, toy run"},
+		{"paint|-m|x", "", "", "it belongs to: toy without a command, toy run"},
 		{"paint|--modle|x", "", "", `did you mean "--model"`},
 		{"paint|-h|--quiet", "paint", "", ""}, // help is given to everybody
 	} {
@@ -139,6 +139,10 @@ func TestNamesAndLines(t *testing.T) {
 		if !strings.Contains(lines, want) {
 			t.Errorf("%q is not in:\n%s", want, lines)
 		}
+	}
+	both := table().FlagLines("", "paint")
+	if !strings.Contains(both, "--strange") || !strings.Contains(both, "--model") || strings.Contains(both, "--quiet") {
+		t.Errorf("not the flags of both:\n%s", both)
 	}
 	if strings.Contains(lines, "--quiet") {
 		t.Errorf("a flag of another command is in:\n%s", lines)

@@ -131,7 +131,7 @@ func (t *Table[S, R]) wordCandidates(plain []string) []Candidate {
 // argCandidates are those of the n-th word that a command takes, by its name.
 func (t *Table[S, R]) argCandidates(args string, n int) []Candidate {
 	kinds := strings.Fields(args)
-	if len(kinds) == 0 || n >= len(kinds) && !strings.HasSuffix(kinds[len(kinds)-1], "…") {
+	if len(kinds) == 0 || n >= len(kinds) && !strings.Contains(kinds[len(kinds)-1], "…") {
 		return nil
 	}
 	kind := strings.Trim(kinds[min(n, len(kinds)-1)], "[]…")

@@ -2,6 +2,7 @@ package args
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -16,15 +17,15 @@ func (t *Table[S, R]) CommandLines(before string, list []Command[R]) string {
 	return b.String()
 }
 
-// FlagLines lists the flags that a command takes.
-func (t *Table[S, R]) FlagLines(name string) string {
+// FlagLines lists the flags that any of these commands takes.
+func (t *Table[S, R]) FlagLines(names ...string) string {
 	var b strings.Builder
 	for i := range t.Flags {
 		f := &t.Flags[i]
-		if !t.taken(f, name) {
+		if !slices.ContainsFunc(names, func(name string) bool { return t.taken(f, name) }) {
 			continue
 		}
-		fmt.Fprintf(&b, "  %-23s %s\n", f.usage(), f.Help)
+		fmt.Fprintf(&b, "  %-24s %s\n", f.usage(), f.Help)
 	}
 	return b.String()
 }
