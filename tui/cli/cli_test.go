@@ -268,7 +268,7 @@ func TestADeviceIsNotRead(t *testing.T) {
 	}
 }
 
-// The example of the manual can be used as it stands.
+// The example of the manual can be used as it stands, and has every key.
 func TestTheConfigurationOfTheManualLoads(t *testing.T) {
 	page, err := manual.ReadFile("manual/config.txt")
 	if err != nil {
@@ -283,11 +283,17 @@ func TestTheConfigurationOfTheManualLoads(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte("{"+block+"\n}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = config.Load(config.LoadOptions{
+	c, err := config.Load(config.LoadOptions{
 		Dirs: config.Dirs{Config: dir}, Getenv: func(string) string { return "" }, Plugins: []string{"openai-compatible"},
 	})
 	if err != nil {
-		t.Error(err)
+		t.Fatal(err)
+	}
+	for _, key := range config.Keys() {
+		name := strings.NewReplacer("models.<id>", "models.qwen3-coder", "<id>", "openai-compatible").Replace(key.Name)
+		if !c.Given(name) {
+			t.Errorf("the example lacks %s", key.Name)
+		}
 	}
 }
 
