@@ -298,6 +298,14 @@ func wholeRun(t *testing.T, p programs) {
 	u.alone(t, 0, "doctor", "--store")
 	u.alone(t, 0, "completion", "bash")
 	u.alone(t, 0, "completion", "--words", "--", "sess")
+	u.alone(t, 0, "setup", "--base-url", "http://"+server+"/v1")
+	u.alone(t, 0, "config", "show")
+	u.alone(t, 0, "context", "explain")
+	u.alone(t, 0, "trust", "list")
+	probe := place{names: regexp.QuoteMeta(u.dir) + "/[.]alisio-doctor-[0-9]+", access: accessWrite,
+		reason: "whether the homes can be made is tried out where they would be"}
+	alias := place{names: "/etc/locale[.]alias", access: accessRead, reason: "of git, which asks for its version"}
+	u.run(t, 1, nil, []place{probe, alias}, "doctor") // no model is chosen yet
 
 	first := u.run(t, 0, []string{server}, nil, task("run", "--json", "use every tool")...)
 	for _, tool := range []string{

@@ -258,3 +258,28 @@ func TestTheKeysAreThoseOfTheContract(t *testing.T) {
 	}
 	c.hold(t, "key", c.names, have)
 }
+
+// Every command stands in the README's table of them, and nothing else does.
+func TestTheCommandsAreThoseOfTheReadme(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := bytes.Cut(readme, []byte("| command | does |\n"))
+	table, _, _ = bytes.Cut(table, []byte("\n\n"))
+	var said []string
+	for _, m := range regexp.MustCompile("`alisio ([a-z]+)(?: ([a-z]+(?:\\\\\\|[a-z]+)*))?").FindAllSubmatch(table, -1) {
+		name := string(m[1])
+		if !resolve([]string{name}).Command.Group() {
+			said = append(said, name)
+			continue
+		}
+		for sub := range strings.SplitSeq(string(m[2]), `\|`) {
+			said = append(said, name+" "+sub)
+		}
+	}
+	slices.Sort(said)
+	if have := slices.Sorted(slices.Values(commandLine().Names())); !slices.Equal(said, have) {
+		t.Errorf("the README has %q, the program %q", said, have)
+	}
+}
