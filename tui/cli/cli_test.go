@@ -175,7 +175,7 @@ func TestEveryTopicPrints(t *testing.T) {
 }
 
 func TestEveryCommandHasHelp(t *testing.T) {
-	for _, name := range append(commandLine().Names(), "sessions") {
+	for _, name := range append(commandLine().Names(), "sessions", "config", "context", "trust") {
 		words := strings.Fields(name)
 		for _, args := range [][]string{append(words, "--help"), append([]string{"help"}, words...)} {
 			e := env(args...)
