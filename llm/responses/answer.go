@@ -30,10 +30,11 @@ type answer struct {
 }
 
 // end decides what an answer is whose stream is over: complete, or an error
-// (spec runner.md, "How a stream ends"). done tells that the end mark came.
-func (a *answer) end(server wire.Server, done bool) (llm.Event, error) {
+// (spec runner.md, "How a stream ends"). done tells that the end mark came, shown is the
+// text that was shown.
+func (a *answer) end(server wire.Server, done bool, shown string) (llm.Event, error) {
 	a.items.sort()
-	m := a.message()
+	m := a.message(shown)
 	switch {
 	case !a.received:
 		return llm.Event{}, llm.Errorf(llm.CauseStream, "empty stream from provider")
@@ -89,8 +90,8 @@ func (a *answer) wholeCalls(m llm.Message) bool {
 }
 
 // message builds the finished message.
-func (a *answer) message() llm.Message {
-	m := llm.Message{Role: llm.RoleAssistant, Text: a.items.text(), Origin: a.origin}
+func (a *answer) message(shown string) llm.Message {
+	m := llm.Message{Role: llm.RoleAssistant, Text: a.items.text(shown), Origin: a.origin}
 	var own bool
 	if m.Calls, own = a.items.calls(); own {
 		m.ProviderData = a.data()
@@ -115,19 +116,16 @@ func (a *answer) data() []json.RawMessage {
 // deep reports whether valid JSON is nested more than most levels deep, which
 // is not stored.
 func deep(raw []byte, most int) bool {
-	depth, quoted := 0, false
+	depth := 0
 	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
+		switch raw[i] {
+		case '"':
+			i = wire.PastString(raw, i) - 1
+		case '{', '[':
 			if depth++; depth > most {
 				return true
 			}
-		case c == '}' || c == ']':
+		case '}', ']':
 			depth--
 		}
 	}

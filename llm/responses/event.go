@@ -2,7 +2,6 @@ package responses
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
 
 	"alisio/llm"
@@ -12,8 +11,8 @@ import (
 // event is one event of a stream. Every field is optional. Values are kept raw,
 // because their types differ between servers and because lists may be long.
 type event struct {
-	Type         string          `json:"type"`
-	Object       string          `json:"object"`
+	Type         json.RawMessage `json:"type"`
+	Object       json.RawMessage `json:"object"`
 	OutputIndex  json.RawMessage `json:"output_index"`
 	ItemID       json.RawMessage `json:"item_id"`
 	ContentIndex json.RawMessage `json:"content_index"`
@@ -25,18 +24,16 @@ type event struct {
 	Input        json.RawMessage `json:"input"`
 	Name         json.RawMessage `json:"name"`
 	Item         json.RawMessage `json:"item"`
-	Part         json.RawMessage `json:"part"`
 	Response     json.RawMessage `json:"response"`
 	Error        json.RawMessage `json:"error"`
 }
 
 // response is the object of terminal events, and of an answer that is no stream.
 type response struct {
-	Object     string          `json:"object"`
-	Status     string          `json:"status"`
+	Status     json.RawMessage `json:"status"`
 	Error      json.RawMessage `json:"error"`
 	Output     json.RawMessage `json:"output"`
-	Usage      *usage          `json:"usage"`
+	Usage      json.RawMessage `json:"usage"`
 	Incomplete json.RawMessage `json:"incomplete_details"`
 }
 
@@ -64,9 +61,14 @@ type usage struct {
 	} `json:"output_tokens_details"`
 }
 
-// words turns a report into ours; nil when it counts nothing.
-func (u *usage) words() *llm.Usage {
-	if u == nil || *u == (usage{}) {
+// usage is the report of a response in our words; nil when it counts nothing. A
+// field of a type that nobody expects is skipped, as if it were absent.
+func (r *response) usage() *llm.Usage {
+	var u usage
+	if wire.Present(r.Usage) {
+		_ = json.Unmarshal(r.Usage, &u)
+	}
+	if u == (usage{}) {
 		return nil
 	}
 	w := llm.Usage{
@@ -96,16 +98,18 @@ type outputItem struct {
 
 // part is an entry of content, or of a summary.
 type part struct {
-	Type    string          `json:"type"`
 	Text    json.RawMessage `json:"text"`
 	Refusal json.RawMessage `json:"refusal"`
 }
 
-func (p *part) text() string {
-	if s := wire.Text(p.Text); s != "" {
-		return s
+// said is the string that a part says, nil for none.
+func (p *part) said() json.RawMessage {
+	for _, raw := range []json.RawMessage{p.Text, p.Refusal} {
+		if len(raw) > len(`""`) && raw[0] == '"' {
+			return raw
+		}
 	}
-	return wire.Text(p.Refusal)
+	return nil
 }
 
 // maxParts is how many parts of one item are read.
@@ -124,7 +128,7 @@ func texts(raw json.RawMessage, between string) ([]byte, error) {
 	for _, e := range entries {
 		var p part
 		_ = decode(e, &p) // what is no part says nothing
-		if s := p.text(); s != "" {
+		if s := wire.Text(p.said()); s != "" {
 			if len(all) > 0 {
 				all = append(all, between...)
 			}
@@ -134,15 +138,23 @@ func texts(raw json.RawMessage, between string) ([]byte, error) {
 	return all, nil
 }
 
-// decode reads an object. A field of a type that nobody expects is skipped, as
-// if it were absent; text that is no JSON object is an error.
-func decode(data []byte, into any) error {
-	err := json.Unmarshal(data, into)
-	var mistyped *json.UnmarshalTypeError
-	if errors.As(err, &mistyped) && mistyped.Field != "" {
-		return nil
+// isText reports whether text is what the parts of a list say, without a copy of
+// either; when it is not sure it says no.
+func isText[T string | []byte](text T, raw json.RawMessage) bool {
+	entries, ok := wire.Elements(raw, maxParts)
+	if !ok || len(entries) == 0 {
+		return false
 	}
-	return err
+	for _, e := range entries {
+		var p part
+		_ = decode(e, &p) // what is no part says nothing
+		if said := p.said(); said != nil {
+			if text, ok = wire.CutText(text, said); !ok {
+				return false
+			}
+		}
+	}
+	return len(text) == 0
 }
 
 // index reads an index of an event, -1 for none.

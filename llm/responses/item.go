@@ -43,8 +43,12 @@ type item struct {
 	// raw is the whole item as it came, nil until then.
 	raw json.RawMessage
 
-	// text is what a message says, or the arguments of a call.
+	// text is what a message says, or the arguments of a call. A message has span in
+	// its place, which is a piece of the text that was shown and begins at from, for
+	// as long as it says just that.
 	text []byte
+	span string
+	from int
 	// part is the content part of the last piece of text, which begins at partAt.
 	part, partAt int
 
@@ -52,6 +56,57 @@ type item struct {
 	callID, name, status string
 	// whole: the arguments have ended, and nothing said that they were cut.
 	whole bool
+}
+
+// said returns how many bytes of text a message has so far.
+func (i *item) said() int { return len(i.span) + len(i.text) }
+
+// add takes a piece of a message's text, which is the end of all that was shown.
+func (i *item) add(s []byte, shown string) {
+	from := len(shown) - len(s) - len(i.span)
+	if len(i.text) > 0 || i.span != "" && from != i.from {
+		i.text = append(i.own(), s...)
+		return
+	}
+	i.from, i.span = from, shown[from:]
+}
+
+// own makes the text of a message its own, and returns it.
+func (i *item) own() []byte {
+	if i.span != "" {
+		i.text, i.span = []byte(i.span), ""
+	}
+	return i.text
+}
+
+// saysPart reports whether what a message says from a byte on is the string raw;
+// when it is not sure it says no.
+func (i *item) saysPart(at int, raw json.RawMessage) bool {
+	if i.span != "" {
+		rest, ok := wire.CutText(i.span[at:], raw)
+		return ok && rest == ""
+	}
+	rest, ok := wire.CutText(i.text[at:], raw)
+	return ok && len(rest) == 0
+}
+
+// says reports whether a message says what a list of parts does; when it is not
+// sure it says no.
+func (i *item) says(parts json.RawMessage) bool {
+	if i.span != "" {
+		return isText(i.span, parts)
+	}
+	return isText(i.text, parts)
+}
+
+// begins returns what stands in s behind the text of a message, and whether s
+// begins so.
+func (i *item) begins(s string) (rest string, ok bool) {
+	n := i.said()
+	if len(s) < n || s[:n] != i.span && s[:n] != string(i.text) {
+		return "", false
+	}
+	return s[n:], true
 }
 
 func (i *item) isCall() bool { return i.kind == functionCall || i.kind == customCall }
@@ -190,7 +245,7 @@ func (l *items) announce(it *item, o outputItem) error {
 	}
 	it.callID, it.name = wire.Text(o.CallID), callName(wire.Text(o.Name))
 	if len(it.text) == 0 {
-		it.text = o.arguments(it.kind)
+		it.text = o.arguments(it.kind, nil)
 	}
 	return l.keep(len(it.callID) + len(it.name) + len(it.text))
 }
@@ -198,8 +253,9 @@ func (l *items) announce(it *item, o outputItem) error {
 // callName cuts a name. No tool has such a name.
 func callName(name string) string { return strings.Clone(name[:min(len(name), maxName)]) }
 
-// arguments are those of a call: text, or the JSON itself on some servers.
-func (o *outputItem) arguments(kind string) []byte {
+// arguments are those of a call: text, or the JSON itself on some servers. Where
+// pieces have given the same, it is these.
+func (o *outputItem) arguments(kind string, pieces []byte) []byte {
 	raw := o.Arguments
 	if kind == customCall {
 		raw = o.Input
@@ -208,6 +264,9 @@ func (o *outputItem) arguments(kind string) []byte {
 	case !wire.Present(raw):
 		return nil
 	case raw[0] == '"':
+		if rest, ok := wire.CutText(pieces, raw); ok && len(rest) == 0 {
+			return pieces
+		}
 		return []byte(wire.Text(raw))
 	}
 	return bytes.Clone(raw)
@@ -253,7 +312,7 @@ func (l *items) settle(it *item, o outputItem, raw json.RawMessage) (rest []byte
 	it.raw, it.kind = wire.Kept(raw), wire.Text(o.Type)
 	if it.id = wire.Text(o.ID); it.isCall() {
 		it.callID, it.name = wire.Text(o.CallID), callName(wire.Text(o.Name))
-		it.text = o.arguments(it.kind)
+		it.text = o.arguments(it.kind, it.text)
 		it.status = wire.Text(o.Status)
 		it.whole = it.status != "incomplete"
 		return nil, l.keep(len(it.text))
@@ -261,11 +320,14 @@ func (l *items) settle(it *item, o outputItem, raw json.RawMessage) (rest []byte
 	if it.kind != message {
 		return nil, nil
 	}
+	if it.says(o.Content) {
+		return nil, l.keep(it.said())
+	}
 	final, err := texts(o.Content, "")
 	if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(final, it.text) {
+	if bytes.HasPrefix(final, it.own()) {
 		rest = final[len(it.text):]
 	}
 	it.text = final
@@ -316,19 +378,43 @@ func (l *items) sort() {
 	slices.SortStableFunc(l.list, func(a, b *item) int { return a.index - b.index })
 }
 
-// text is what all messages say, with a blank line between two.
-func (l *items) text() string {
+// text is what all messages say, with a blank line between two: shown itself, when
+// that is the same, which saves a copy of it.
+func (l *items) text(shown string) string {
+	if l.says(shown) {
+		return strings.ToValidUTF8(shown, "\uFFFD")
+	}
 	var b strings.Builder
 	for _, it := range l.list {
-		if it.kind != message || len(it.text) == 0 {
+		if it.kind != message || it.said() == 0 {
 			continue
 		}
 		if b.Len() > 0 {
 			b.WriteString(blankLine)
 		}
+		b.WriteString(it.span)
 		b.Write(it.text)
 	}
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+// says reports whether s is what all messages say.
+func (l *items) says(s string) bool {
+	between := ""
+	for _, it := range l.list {
+		if it.kind != message || it.said() == 0 {
+			continue
+		}
+		var ok bool
+		if s, ok = strings.CutPrefix(s, between); ok {
+			s, ok = it.begins(s)
+		}
+		if !ok {
+			return false
+		}
+		between = blankLine
+	}
+	return s == ""
 }
 
 const blankLine = "\n\n"

@@ -302,6 +302,37 @@ func bulk(n int) io.Reader {
 		strings.NewReader(events(completedEvent)))
 }
 
+// closing are the events behind the last delta of a text, which repeat all of it.
+func closing(text string) string {
+	quoted := string(wire.AppendString(nil, text))
+	part := `{"type":"output_text","annotations":[],"text":` + quoted + `}`
+	item := `{"id":"msg_1","type":"message","status":"completed","content":[` + part + `],"role":"assistant"}`
+	at := `"output_index":1,"content_index":0`
+	return events(
+		`{"type":"response.output_text.done",`+at+`,"text":`+quoted+`,"logprobs":[]}`,
+		`{"type":"response.content_part.done",`+at+`,"part":`+part+`}`,
+		doneEvent(1, item),
+		`{"type":"response.completed","response":{"object":"response","status":"completed","output":[`+item+`],"usage":{"input_tokens":1}}}`)
+}
+
+// BenchmarkClosing measures an answer of 4 MB in one piece and the four events
+// behind it.
+func BenchmarkClosing(b *testing.B) {
+	for name, line := range map[string]string{"plain": strings.Repeat("a", 64), "escapes": strings.Repeat(`"a"`, 21) + "\n"} {
+		text := strings.Repeat(line, 1<<16)
+		body := events(strings.Replace(typical, `" hello"`, string(wire.AppendString(nil, text)), 1)) + closing(text)
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if m, err := complete(client(strings.NewReader(body)), hello()); err != nil || m.Text != text {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // batch is how many deltas one answer of a benchmark has.
 const batch = 100_000
 

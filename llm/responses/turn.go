@@ -40,56 +40,57 @@ func (t *turn) Event(ev sse.Event) error {
 		}
 		return t.Garbage(data)
 	}
-	if e.Type == "" {
-		e.Type = ev.Type // data.type is trusted, the event line only without it
+	typ := wire.Text(e.Type)
+	if typ == "" {
+		typ = ev.Type // data.type is trusted, the event line only without it
 	}
-	return t.event(&e, data)
+	return t.event(typ, &e, data)
 }
 
 // event handles a decoded event. An error is looked for before anything else.
 // Types outside of the protocol, a gateway's ping, say nothing.
-func (t *turn) event(e *event, data []byte) error {
+func (t *turn) event(typ string, e *event, data []byte) error {
 	switch {
-	case e.Type == "error", e.Type == "response.error":
+	case typ == "error", typ == "response.error":
 		return t.endpoint.InBand(data)
 	case wire.Faulty(e.Error):
 		return t.endpoint.InBand(e.Error)
-	case strings.HasPrefix(e.Type, "response."):
-		return t.known(e, data)
-	case e.Object == "response":
+	case strings.HasPrefix(typ, "response."):
+		return t.known(typ, e, data)
+	case wire.Text(e.Object) == "response":
 		return t.Whole(data)
 	}
 	return nil
 }
 
 // known handles an event of the protocol.
-func (t *turn) known(e *event, data []byte) error {
+func (t *turn) known(typ string, e *event, data []byte) error {
 	t.answer.received = true
 	at, id := index(e.OutputIndex), wire.Text(e.ItemID)
-	switch e.Type {
+	switch typ {
 	case "response.completed", "response.incomplete", "response.failed", "response.cancelled":
 		if !wire.Present(e.Response) {
 			e.Response = data // some servers send its fields beside the type
 		}
-		return t.terminal(strings.TrimPrefix(e.Type, "response."), e.Response)
+		return t.terminal(strings.TrimPrefix(typ, "response."), e.Response)
 	case "response.output_item.added":
 		return t.progress(t.answer.items.added(at, e.Item))
 	case "response.output_item.done":
 		return t.itemDone(at, e.Item)
 	case "response.output_text.done":
-		return t.textDone(at, id, e.part(textDelta), wire.Text(e.Text))
+		return t.textDone(at, id, e.part(textDelta), e.Text)
 	case "response.refusal.done":
-		return t.textDone(at, id, e.part(textDelta), wire.Text(e.Refusal))
+		return t.textDone(at, id, e.part(textDelta), e.Refusal)
 	case "response.reasoning_text.done":
-		return t.thoughtDone(thoughtDelta, at, id, e.part(thoughtDelta), wire.Text(e.Text))
+		return t.thoughtDone(thoughtDelta, at, id, e.part(thoughtDelta), e.Text)
 	case "response.reasoning_summary_text.done":
-		return t.thoughtDone(summaryDelta, at, id, e.part(summaryDelta), wire.Text(e.Text))
+		return t.thoughtDone(summaryDelta, at, id, e.part(summaryDelta), e.Text)
 	case "response.function_call_arguments.done":
 		return t.argumentsDone(functionCall, at, id, e)
 	case "response.custom_tool_call_input.done":
 		return t.argumentsDone(customCall, at, id, e)
 	}
-	if kind := kindOf([]byte(e.Type)); kind != 0 {
+	if kind := kindOf([]byte(typ)); kind != 0 {
 		return t.piece(kind, at, id, e.part(kind), []byte(wire.Text(e.Delta)))
 	}
 	return t.AddActivity()
@@ -146,10 +147,13 @@ func (t *turn) text(it *item, part int, s []byte) error {
 		return t.AddActivity()
 	}
 	if part != it.part {
-		it.part, it.partAt = part, len(it.text)
+		it.part, it.partAt = part, it.said()
 	}
-	it.text = append(it.text, s...)
-	return t.showText(it, s)
+	if err := t.showText(it, s); err != nil {
+		return err
+	}
+	it.add(s, t.Text())
+	return nil
 }
 
 // showText shows text of a message, with a blank line behind that of another.
@@ -168,23 +172,29 @@ func (t *turn) showText(it *item, s []byte) error {
 	return t.AddText(s)
 }
 
-// textDone makes the last part of a text what its done event says.
-func (t *turn) textDone(at int, id string, part int, final string) error {
+// textDone makes the last part of a text what its done event says, which mostly
+// is what its pieces gave.
+func (t *turn) textDone(at int, id string, part int, raw json.RawMessage) error {
 	it, err := t.answer.items.find(at, id, message)
+	if err != nil || it.raw != nil {
+		return t.progress(err)
+	}
+	if part == it.part && it.saysPart(it.partAt, raw) {
+		return t.AddActivity()
+	}
+	final := []byte(wire.Text(raw))
 	switch {
-	case err != nil:
-		return err
-	case it.raw != nil, final == "":
+	case len(final) == 0:
 		return t.AddActivity()
 	case part != it.part:
 		if part < it.part {
 			return t.AddActivity() // the item's own end says it again
 		}
-		it.part, it.partAt = part, len(it.text)
+		it.part, it.partAt = part, it.said()
 	}
 	var rest []byte
-	if bytes.HasPrefix([]byte(final), it.text[it.partAt:]) {
-		rest = []byte(final[len(it.text)-it.partAt:])
+	if bytes.HasPrefix(final, it.own()[it.partAt:]) {
+		rest = final[len(it.text)-it.partAt:]
 	}
 	before := len(it.text)
 	it.text = append(it.text[:it.partAt], final...)
@@ -219,7 +229,7 @@ func (t *turn) showThought(p thought, s []byte) error {
 }
 
 // thoughtDone shows a part of reasoning that came without pieces.
-func (t *turn) thoughtDone(kind deltaKind, at int, id string, part int, final string) error {
+func (t *turn) thoughtDone(kind deltaKind, at int, id string, part int, raw json.RawMessage) error {
 	it, err := t.answer.items.find(at, id, reasoning)
 	if err != nil {
 		return err
@@ -228,7 +238,7 @@ func (t *turn) thoughtDone(kind deltaKind, at int, id string, part int, final st
 	if it.raw != nil || t.answer.thought == p {
 		return t.AddActivity()
 	}
-	return t.showThought(p, []byte(final))
+	return t.showThought(p, []byte(wire.Text(raw)))
 }
 
 // argumentsDone takes the whole arguments of a call.
@@ -238,7 +248,7 @@ func (t *turn) argumentsDone(kind string, at int, id string, e *event) error {
 		return t.progress(err)
 	}
 	o := outputItem{Arguments: e.Arguments, Input: e.Input}
-	if args := o.arguments(kind); args != nil {
+	if args := o.arguments(kind, it.text); args != nil {
 		it.text = args
 	}
 	if name := wire.Text(e.Name); name != "" {
@@ -255,7 +265,7 @@ func (t *turn) itemDone(at int, raw json.RawMessage) error {
 		return t.progress(err)
 	}
 	switch {
-	case it.kind == message && (t.answer.shown == it || len(rest) == len(it.text)):
+	case it.kind == message && (t.answer.shown == it || len(rest) == it.said()):
 		return t.showText(it, rest)
 	case it.kind == reasoning && t.answer.thought.of != it:
 		if err := t.wholeThought(it); err != nil || t.answer.thought.of == it {
@@ -287,10 +297,11 @@ func (t *turn) wholeThought(it *item) error {
 // output it is an error, whatever it says.
 func (t *turn) Whole(data []byte) error {
 	var r response
-	if err := decode(data, &r); err != nil || r.Status == "" && !wire.Present(r.Output) {
+	err := decode(data, &r)
+	status := wire.Text(r.Status)
+	if err != nil || status == "" && !wire.Present(r.Output) {
 		return t.endpoint.InBand(data)
 	}
-	status := r.Status
 	if status == "" {
 		status = "completed"
 	}
@@ -302,9 +313,9 @@ func (t *turn) Whole(data []byte) error {
 func (t *turn) terminal(status string, raw json.RawMessage) error {
 	var r response
 	_ = decode(raw, &r) // what is no object says nothing
-	t.answer.usage = r.Usage.words()
-	if status == "completed" && r.Status != "" {
-		status = r.Status
+	t.answer.usage = r.usage()
+	if own := wire.Text(r.Status); status == "completed" && own != "" {
+		status = own
 	}
 	switch {
 	case wire.Faulty(r.Error):
@@ -349,7 +360,7 @@ func (t *turn) output(raw json.RawMessage) error {
 
 // End decides what the answer is, and shows what of its text was not shown.
 func (t *turn) End() (llm.Event, error) {
-	ev, err := t.answer.end(t.endpoint.Server, t.IsDone())
+	ev, err := t.answer.end(t.endpoint.Server, t.IsDone(), t.Text())
 	if err != nil {
 		return ev, err
 	}

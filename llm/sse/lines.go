@@ -10,7 +10,9 @@ const (
 	// firstBuffer is the size of the line buffer at the start; it grows for
 	// long lines alone.
 	firstBuffer = 16 << 10
-	// keepBuffer is the largest buffer that is kept when its content is used up.
+	// keepBuffer is the largest buffer that is kept when its content is used up; a
+	// larger one stays only behind a line that needed it, since servers send
+	// several such lines in a row.
 	keepBuffer = 1 << 20
 	// emptyReads is how often a source may return nothing and no error.
 	emptyReads = 100
@@ -33,7 +35,8 @@ type lines struct {
 	lf, cr   int  // no LF in buf[pos:lf], no CR in buf[pos:cr]
 	skipLF   bool // the last line ended in CR: an LF that follows belongs to it
 
-	from, to int // bytes to keep over a fill, when holds
+	long     bool // a line that a small buffer would not hold has come since all was used up
+	from, to int  // bytes to keep over a fill, when holds
 	holds    bool
 }
 
@@ -64,6 +67,7 @@ func (l *lines) next() (lo, hi int, ok bool) {
 		return 0, 0, false
 	}
 	lo, l.pos = l.pos, hi+1
+	l.long = l.long || hi-lo > keepBuffer/2
 	return lo, hi, true
 }
 
@@ -123,7 +127,10 @@ func (l *lines) makeRoom() {
 		keep = l.from
 	}
 	if keep == l.end && len(l.buf) > keepBuffer {
-		l.buf = nil
+		if !l.long {
+			l.buf = nil
+		}
+		l.long = false
 	}
 	used := l.end - keep
 	switch {

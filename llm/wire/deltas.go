@@ -62,7 +62,7 @@ func (d *Deltas) AddText(s []byte) error {
 	if err := d.show(llm.TextDelta); err != nil {
 		return err
 	}
-	d.text.Write(s)
+	add(&d.text, s)
 	if d.text.Len() > MaxText {
 		return ErrText
 	}
@@ -74,11 +74,20 @@ func (d *Deltas) AddReasoning(s []byte) error {
 	if err := d.show(llm.ReasoningDelta); err != nil {
 		return err
 	}
-	d.reasoning.Write(s)
+	add(&d.reasoning, s)
 	if d.reasoning.Len() > MaxReasoning {
 		return ErrReasoning
 	}
 	return d.flushAt(Joined)
+}
+
+// add doubles the room when it is used up: a slice of this length would grow by a
+// quarter, and copy a long answer five times.
+func add(b *strings.Builder, s []byte) {
+	if len(s) > b.Cap()-b.Len() {
+		b.Grow(len(s))
+	}
+	b.Write(s)
 }
 
 // AddActivity notes progress without visible content.

@@ -12,6 +12,9 @@ func Present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "
 
 // Text decodes a JSON string; anything else is "".
 func Text(raw json.RawMessage) string {
+	if len(raw) > 1 && raw[0] == '"' && special(raw, 1) == len(raw)-1 && utf8.Valid(raw) {
+		return string(raw[1 : len(raw)-1]) // nearly all are so plain
+	}
 	var s string
 	if !Present(raw) || json.Unmarshal(raw, &s) != nil {
 		return ""

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -81,17 +83,12 @@ func (s *Scanner) Plain() ([]byte, bool) {
 	if !s.Take('"') {
 		return nil, false
 	}
-	rest := s.b[s.i:]
-	for i, c := range rest {
-		if c == '"' {
-			s.i += i + 1
-			return rest[:i], true
-		}
-		if c < ' ' || c == '\\' {
-			break
-		}
+	from, end := s.i, special(s.b, s.i)
+	if end == len(s.b) || s.b[end] != '"' {
+		return nil, false
 	}
-	return nil, false
+	s.i = end + 1
+	return s.b[from:end], true
 }
 
 // Text reads a string or null, once.
@@ -104,22 +101,41 @@ func (s *Scanner) Text(seen *bool) ([]byte, bool) {
 		return nil, s.Null()
 	}
 	s.i++
-	ascii := true
-	for i := s.i; i < len(s.b); i++ {
-		switch c := s.b[i]; {
-		case c == '"':
-			text := s.b[s.i:i]
-			s.i = i + 1
-			return text, ascii || utf8.Valid(text)
-		case c == '\\':
-			return s.escaped(i)
-		case c < ' ':
-			return nil, false
-		case c >= utf8.RuneSelf:
-			ascii = false
-		}
+	end := special(s.b, s.i)
+	switch {
+	case end == len(s.b):
+		return nil, false
+	case s.b[end] == '"':
+		text := s.b[s.i:end]
+		s.i = end + 1
+		return text, utf8.Valid(text)
+	case s.b[end] == '\\':
+		return s.escaped(end)
 	}
 	return nil, false
+}
+
+// special returns the index of the first byte from i on that ends a plain piece
+// of a JSON string: a quote, a backslash or a control character; len(b) for none.
+// It looks at eight bytes at once: subtracting borrows from the top bit of a byte
+// that is too small, and a wrong borrow comes only behind a right one, so that
+// the lowest is always right.
+func special(b []byte, i int) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		quote, slash := w^'"'*ones, w^'\\'*ones
+		hit := ((w-' '*ones)&^w | (quote-ones)&^quote | (slash-ones)&^slash) & tops
+		if hit != 0 {
+			return i + bits.TrailingZeros64(hit)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c < ' ' || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return len(b)
 }
 
 // escaped goes on with a string whose first escape is at i. An escape always
@@ -127,21 +143,19 @@ func (s *Scanner) Text(seen *bool) ([]byte, bool) {
 // the result is.
 func (s *Scanner) escaped(i int) ([]byte, bool) {
 	from := len(s.scratch)
-	s.scratch = append(s.scratch, s.b[s.i:i]...)
-	for s.i = i; s.i < len(s.b); {
-		c := s.b[s.i]
-		s.i++
-		switch {
-		case c == '"':
+	for end := i; end < len(s.b); end = special(s.b, s.i) {
+		s.scratch = append(s.scratch, s.b[s.i:end]...)
+		s.i = end + 1
+		switch s.b[end] {
+		case '"':
 			text := s.scratch[from:]
 			return text, utf8.Valid(text)
-		case c < ' ':
-			return nil, false
-		case c != '\\':
-			s.scratch = append(s.scratch, c)
-		case !s.escape():
-			return nil, false
+		case '\\':
+			if s.escape() {
+				continue
+			}
 		}
+		return nil, false
 	}
 	return nil, false
 }
@@ -228,14 +242,10 @@ func (s *Scanner) Digit() bool {
 	return s.i < len(s.b) && s.b[s.i] >= '0' && s.b[s.i] <= '9'
 }
 
-// Skip passes over the simple value of an unknown key. encoding/json matches
-// keys without regard to case, so a key that is not in plain small letters might
-// be a known one.
+// Skip passes over the simple value of an unknown key.
 func (s *Scanner) Skip(key []byte) bool {
-	for _, c := range key {
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
-			return false
-		}
+	if !small(key) {
+		return false
 	}
 	switch c := s.Peek(); {
 	case c == '"':
@@ -257,6 +267,17 @@ func (s *Scanner) Skip(key []byte) bool {
 		return s.whole()
 	}
 	return false
+}
+
+// small reports whether a key is in plain small letters. encoding/json matches
+// keys without regard to case, so one that is not might be a known one.
+func small(key []byte) bool {
+	for _, c := range key {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
+			return false
+		}
+	}
+	return true
 }
 
 // whole reports whether a number ended here: fractions and exponents are left

@@ -14,16 +14,11 @@ const MaxKeys = 64
 // more than its text; who keeps one copies it. Past limit entries it stops and
 // reports false. raw is valid JSON.
 func Split(raw []byte, limit int) (entries []json.RawMessage, ok bool) {
-	depth, from, quoted := 0, 1, false
+	depth, from := 0, 1
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-			continue
 		case c == '"':
-			quoted = !quoted
-			continue
-		case quoted:
+			i = PastString(raw, i) - 1
 			continue
 		case c == '[' || c == '{':
 			depth++
@@ -85,11 +80,12 @@ func Fields(raw []byte) (map[string]json.RawMessage, bool) {
 func Kept(raw json.RawMessage) json.RawMessage {
 	b := bytes.Clone(raw)
 	s := Scanner{b: b}
-	for i := 0; i+1 < len(b); i++ {
-		if b[i] != '\\' {
-			continue
+	for i := 0; i < len(b); i++ {
+		next := bytes.IndexByte(b[i:], '\\')
+		if next < 0 || i+next+1 == len(b) {
+			break
 		}
-		if i++; b[i] != 'u' {
+		if i += next + 1; b[i] != 'u' {
 			continue
 		}
 		s.i, s.scratch = i+1, s.scratch[:0]
