@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"alisio/llm"
@@ -55,14 +57,46 @@ func (s Selection) file() string {
 // Kept returns the catalog of the configured server that was kept, and asks
 // nobody. A damaged file counts as none: the next fetch writes over it.
 func Kept(s Selection) (Catalog, bool) {
-	name := s.file()
-	if name == "" {
-		return Catalog{}, false
-	}
-	data, err := readKept(name)
+	data, err := readKept(s.file())
 	if err != nil {
 		return Catalog{}, false
 	}
+	return decodeKept(data)
+}
+
+// keptOf is Kept as far as one model needs it: each run looks for its own, among
+// hundreds, before its first request.
+func keptOf(s Selection, id string) Catalog {
+	data, err := readKept(s.file())
+	if err != nil {
+		return Catalog{}
+	}
+	if one, ok := cutKept(data, id); ok {
+		data = one
+	}
+	c, _ := decodeKept(data)
+	return c
+}
+
+// cutKept leaves of a catalog as encodeKept makes it the model with an id. It
+// reports false for one that has another form, and for one without the model. A
+// quote within a string is escaped, so what is looked for can not stand in one.
+// Damage to another model is not seen.
+func cutKept(data []byte, id string) ([]byte, bool) {
+	quoted, err := json.Marshal(id)
+	head, _, ok := bytes.Cut(data, []byte(`"models":[`))
+	at := bytes.Index(data, append([]byte(`{"id":`), quoted...))
+	if err != nil || !ok || at < len(head) || !bytes.HasSuffix(data, []byte(`}]}`)) {
+		return nil, false
+	}
+	var model json.RawMessage
+	if json.NewDecoder(bytes.NewReader(data[at:])).Decode(&model) != nil {
+		return nil, false
+	}
+	return slices.Concat(head, []byte(`"models":[`), model, []byte(`]}`)), true
+}
+
+func decodeKept(data []byte) (Catalog, bool) {
 	var k keptCatalog
 	if json.Unmarshal(data, &k) != nil || k.SchemaVersion != keptVersion || k.FetchedMS <= 0 {
 		return Catalog{}, false
@@ -77,7 +111,7 @@ func Kept(s Selection) (Catalog, bool) {
 }
 
 // readKept reads a bounded regular file, and no link to one: what this program
-// makes is none.
+// makes is none. No name is no file.
 func readKept(name string) ([]byte, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
@@ -91,11 +125,12 @@ func readKept(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxKept+1))
-	if err == nil && len(data) > maxKept {
+	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	_, err = data.ReadFrom(io.LimitReader(f, maxKept+1))
+	if err == nil && data.Len() > maxKept {
 		err = errors.New("no catalog")
 	}
-	return data, err
+	return data.Bytes(), err
 }
 
 // keep writes a catalog in one step, so that no reader sees a half of it. What a

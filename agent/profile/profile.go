@@ -117,7 +117,7 @@ func (r *Registry) Choose(ctx context.Context, s Selection) (Choice, error) {
 // the catalog was fetched that says a part of it; zero when none is kept.
 func Known(s Selection) (llm.Model, time.Time) {
 	m := model(s.Config, s.Config.Provider.Model)
-	kept, _ := Kept(s)
+	kept := keptOf(s, m.ID)
 	kept.fill(&m)
 	return m, kept.Fetched
 }
