@@ -317,3 +317,25 @@ func (e *endless) Read(b []byte) (int, error) {
 	}
 	return n, nil
 }
+
+// Several long lines in a row share one buffer, which goes when none came any more.
+func TestLargeBufferStaysForLongLinesAlone(t *testing.T) {
+	long := "data: " + strings.Repeat("a", 3*keepBuffer) + "\n\n"
+	r := NewReader(io.MultiReader(strings.NewReader(long), strings.NewReader(long), strings.NewReader("data: a\n\n"), strings.NewReader("data: b\n\n")), 0)
+	var sizes []int
+	var first *byte
+	for range 4 {
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+		if sizes = append(sizes, len(r.lines.buf)); first == nil {
+			first = &r.lines.buf[0]
+		}
+		if len(sizes) == 2 && first != &r.lines.buf[0] {
+			t.Error("the second long line has a buffer of its own")
+		}
+	}
+	if sizes[0] <= keepBuffer || sizes[1] != sizes[0] || sizes[3] > keepBuffer {
+		t.Errorf("got buffers of %d bytes", sizes)
+	}
+}
