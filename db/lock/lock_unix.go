@@ -11,10 +11,10 @@ import (
 )
 
 // openLocked opens the file, makes it if need be, and locks it. It follows no
-// link. A FIFO opens for reading and writing without waiting; to ask for that
-// (O_NONBLOCK) would start the poller, which takes a millisecond. The lock is flock's: it belongs to the open
-// file, so that a second one in the same process is refused, and neither a child
-// process nor the closing of another descriptor touches it.
+// link. A FIFO opens for reading and writing without waiting, so that O_NONBLOCK
+// is not needed: a run with it took a millisecond longer. The lock is flock's: it
+// belongs to the open file, so that a second one in the same process is refused,
+// and neither a child process nor the closing of another descriptor touches it.
 func openLocked(path string) (*os.File, error) {
 	flags := os.O_RDWR | os.O_CREATE | syscall.O_NOFOLLOW
 	f, err := os.OpenFile(path, flags, 0o600)
