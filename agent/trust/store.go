@@ -51,11 +51,30 @@ type Entry struct {
 	Accepted   time.Time
 }
 
-// Accepted reports whether a person accepted these files of this root. Both are
-// those of a Project. With an error it is always false.
-func (s *Store) Accepted(root, hash string) (bool, error) {
+// Answer is what a person has said of a root.
+type Answer int
+
+const (
+	None  Answer = iota // nothing
+	Other               // that another content of it is trusted
+	Same                // that just this content is trusted
+)
+
+// Answer tells what a person has said of these files of this root. Both are those
+// of a Project; an empty hash is that of no content. With an error it is None.
+func (s *Store) Answer(root, hash string) (Answer, error) {
 	all, err := s.List()
-	return slices.ContainsFunc(all, func(e Entry) bool { return e.Root == root && e.Hash == hash }), err
+	answer := None
+	for _, e := range all {
+		switch {
+		case e.Root != root:
+		case e.Hash == hash:
+			return Same, nil
+		default:
+			answer = Other
+		}
+	}
+	return answer, err
 }
 
 // List returns all entries, by root and the newest first.
@@ -93,12 +112,12 @@ func (s *Store) List() ([]Entry, error) {
 // damaged file is begun anew; aside then names the copy of the old one, which the
 // person is told about.
 func (s *Store) Accept(root, hash string, at time.Time) (aside string, err error) {
-	switch raw, err := hex.DecodeString(hash); {
+	switch {
 	case s.file == "":
 		return "", errors.New("keep trust: no place for it, set HOME or ALISIO_STATE_HOME")
 	case !filepath.IsAbs(root) || !utf8.ValidString(root):
 		return "", fmt.Errorf("keep trust: found root %q, allowed: an absolute path in UTF-8", root)
-	case err != nil || len(raw) != 32 || hash != strings.ToLower(hash):
+	case !isHash(hash):
 		return "", errors.New("keep trust: found no hash of a project")
 	}
 	err = config.Update(s.file, 0o600, func(old []byte) ([]byte, error) {
@@ -134,6 +153,12 @@ func (s *Store) Revoke(root string) (found bool, err error) {
 		return d.encode("")
 	})
 	return found, err
+}
+
+// isHash reports whether a text is a hash as Project has it: it is printed.
+func isHash(s string) bool {
+	raw, err := hex.DecodeString(s)
+	return err == nil && len(raw) == 32 && s == strings.ToLower(s)
 }
 
 // document is the file. Members that a newer version added stay as they are.
@@ -172,7 +197,7 @@ func decode(data []byte) (document, error) {
 	for root, items := range raw {
 		for _, item := range items { // a root without any is none
 			r := record{raw: item}
-			if json.Unmarshal(item, &r) != nil || r.Hash == "" || r.Accepted.IsZero() {
+			if json.Unmarshal(item, &r) != nil || !isHash(r.Hash) || r.Accepted.IsZero() {
 				return document{}, ErrDamaged
 			}
 			d.projects[root] = append(d.projects[root], r)

@@ -280,3 +280,36 @@ func TestAnswersOfSeveralProcesses(t *testing.T) {
 		t.Errorf("got %d answers, %v, want %d", len(all), err, processes*each)
 	}
 }
+
+// Accepted reports whether just this content is trusted.
+func (s *Store) Accepted(root, hash string) (bool, error) {
+	answer, err := s.Answer(root, hash)
+	return answer == Same, err
+}
+
+func TestAnswerTellsOfAnotherContent(t *testing.T) {
+	s := New(t.TempDir())
+	accept(t, s, absolute("a"), hash(1))
+	for _, c := range []struct {
+		root, hash string
+		want       Answer
+	}{{"a", hash(1), Same}, {"a", hash(2), Other}, {"a", "", Other}, {"b", hash(1), None}} {
+		if got, err := s.Answer(absolute(c.root), c.hash); got != c.want || err != nil {
+			t.Errorf("%v: got %v, %v", c, got, err)
+		}
+	}
+}
+
+// Symptom: alisio trust list panicked, or drew on the terminal. Trigger: a text in
+// the place of a hash.
+func TestWhatIsNoHashIsDamage(t *testing.T) {
+	a, _ := json.Marshal(absolute("a"))
+	for _, h := range []string{"ab", strings.Repeat("\x1b", 64), strings.ToUpper(hash(1)[:63]) + "A", hash(1) + "00", hash(1)[1:]} {
+		s := New(t.TempDir())
+		quoted, _ := json.Marshal(h)
+		write(t, s.file, fmt.Sprintf(`{"version": 1, "projects": {%s: [{"sha256": %s, "accepted": "2026-01-02T03:04:05Z"}]}}`, a, quoted))
+		if all, err := s.List(); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%q: got %v, %v", h, all, err)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"alisio/agent/config"
 	"alisio/agent/text"
 	"alisio/agent/trust"
+	"alisio/llm"
 	"alisio/tui/plain"
 )
 
@@ -31,32 +32,53 @@ func (c *call) layers(here string, dirs config.Dirs) (config.LoadOptions, error)
 
 // project is the configuration of the repository, if it is trusted: for this run,
 // or since a person once accepted just this content. Nobody is asked here.
+//
+// Where a person has accepted another content of it, nothing runs: what was accepted
+// may have tightened permissions, and whoever can change a file that trust covers
+// would loosen them by doing so.
 func (c *call) project(here string, dirs config.Dirs) (*config.Project, error) {
 	if c.config != "" || c.hermetic {
 		return nil, nil // --config stands in the project's place
 	}
-	p, err := trust.Read(agent.Root(here, c.Getenv("HOME")))
+	root := agent.Root(here, c.Getenv("HOME"))
+	p, err := trust.Read(root)
 	switch {
-	case err != nil && c.trust:
+	case c.trust && err != nil:
 		return nil, err
+	case c.trust:
+		return p.Config(), nil
+	}
+	hash := ""
+	if err == nil {
+		root, hash = p.Root, p.Hash
+	}
+	answer, unread := trust.New(dirs.State).Answer(root, hash)
+	switch {
+	case unread != nil && (err != nil || !p.Empty()):
+		return nil, lapsed(text.Line(unread.Error()))
+	case answer == trust.Other && err != nil:
+		return nil, lapsed("what was trusted of this repository can not be compared: " + text.Line(err.Error()))
+	case answer == trust.Other:
+		return nil, lapsed("what is in " + text.Line(root) + " is not what was trusted of it")
 	case err != nil:
 		c.notice("the configuration of this repository is not read: %s", text.Line(err.Error()))
 		return nil, nil
 	case p.Config() == nil:
 		return nil, nil
-	case c.trust:
-		return p.Config(), nil
-	}
-	known, err := trust.New(dirs.State).Accepted(p.Root, p.Hash)
-	if err != nil {
-		c.notice("%s", text.Line(err.Error()))
-	}
-	if !known {
+	case answer == trust.None:
 		c.notice("%s is not read, since nobody has trusted it: read it, then --trust-project takes it for one run",
 			text.Line(filepath.Join(p.Root, filepath.FromSlash(trust.ConfigFile))))
 		return nil, nil
 	}
 	return p.Config(), nil
+}
+
+// lapsed refuses to go on without a configuration that somebody has trusted.
+func lapsed(why string) error {
+	return &llm.Error{
+		Cause: llm.CauseBadRequest, Message: why + "; nothing runs without the permissions that it may have tightened",
+		Hint: "look at what changed; --trust-project takes it for this run, alisio trust revoke goes on without it",
+	}
 }
 
 // trusted is an entry of the list as --json prints it.

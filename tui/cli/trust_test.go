@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"alisio/agent"
+	"alisio/agent/perm"
+	"alisio/agent/trust"
+	"alisio/llm"
+)
+
+// stage is a person's home and a repository with a configuration.
+type stage struct{ home, repo string }
+
+func newStage(t *testing.T) stage {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := stage{filepath.Join(dir, "home"), filepath.Join(dir, "repo")}
+	put(t, filepath.Join(p.home, "config.json"), `{"permissions": {"mode": "full"}}`)
+	p.repository(t, p.repo, `{"permissions": {"mode": "auto"}}`)
+	return p
+}
+
+func (p stage) repository(t *testing.T, dir, config string) {
+	t.Helper()
+	put(t, filepath.Join(dir, ".git", "HEAD"), "ref: refs/heads/main")
+	put(t, filepath.Join(dir, ".alisio", "config.json"), config)
+}
+
+func put(t *testing.T, file, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// accept trusts what a repository holds now.
+func (p stage) accept(t *testing.T, dir string) {
+	t.Helper()
+	read, err := trust.Read(dir)
+	if err == nil {
+		_, err = trust.New(p.home).Accept(read.Root, read.Hash, time.Unix(1, 0))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// call is a command line in a directory.
+func (p stage) call(t *testing.T, dir string, words ...string) *call {
+	t.Helper()
+	e := env(append(words, "--cwd", dir)...)
+	e.Getenv = func(name string) string {
+		if name == "ALISIO_CONFIG_HOME" || name == "ALISIO_STATE_HOME" || name == "ALISIO_CACHE_HOME" {
+			return p.home
+		}
+		return ""
+	}
+	c, err := parse(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Symptom: a model wrote a file that trust covers, and the next run had the wider
+// mode of the global configuration. Trigger: anything that makes trust lapse.
+func TestTrustThatLapsedIsNotDropped(t *testing.T) {
+	lapses := map[string]func(t *testing.T, p stage){
+		"another content": func(t *testing.T, p stage) { put(t, filepath.Join(p.repo, ".mcp.json"), "{}") },
+		"no content": func(t *testing.T, p stage) {
+			if err := os.RemoveAll(filepath.Join(p.repo, ".alisio")); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a damaged list": func(t *testing.T, p stage) { put(t, filepath.Join(p.home, "trust.json"), "{") },
+		"what can not be read": func(t *testing.T, p stage) {
+			put(t, filepath.Join(p.repo, ".mcp.json"), strings.Repeat(" ", 1<<20+1))
+		},
+	}
+	for name, lapse := range lapses {
+		t.Run(name, func(t *testing.T) {
+			p := newStage(t)
+			p.accept(t, p.repo)
+			o, err := p.call(t, p.repo, "run", "go").options()
+			if err != nil || o.Policy.Mode != perm.ModeAuto {
+				t.Fatalf("before: got %v, %v", o.Policy.Mode, err)
+			}
+			lapse(t, p)
+			o, err = p.call(t, p.repo, "run", "go").options()
+			var told *llm.Error
+			if !errors.As(err, &told) || !strings.Contains(told.Hint, "alisio trust revoke") {
+				t.Fatalf("got mode %q, %v, want a refusal with what to do", o.Policy.Mode, err)
+			}
+			if c := p.call(t, p.repo, "run", "go"); Main(context.Background(), c.Env) != exitUsage {
+				t.Error("the run was not refused as wrong use")
+			}
+		})
+	}
+}
+
+func TestAnotherContentIsTakenForOneRun(t *testing.T) {
+	p := newStage(t)
+	p.accept(t, p.repo)
+	put(t, filepath.Join(p.repo, ".mcp.json"), "{}")
+	if o, err := p.call(t, p.repo, "run", "go", "--trust-project").options(); err != nil || o.Policy.Mode != perm.ModeAuto {
+		t.Errorf("got %v, %v", o.Policy.Mode, err)
+	}
+	if _, err := trust.New(p.home).Revoke(agent.Root(p.repo, "")); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := p.call(t, p.repo, "run", "go").options(); err != nil || o.Policy.Mode != perm.ModeFull {
+		t.Errorf("revoked: got %v, %v", o.Policy.Mode, err)
+	}
+}
+
+// A damaged list says nothing of a repository that has nothing to trust.
+func TestADamagedListWithNothingToTrust(t *testing.T) {
+	p := newStage(t)
+	put(t, filepath.Join(p.home, "trust.json"), "{")
+	dir := filepath.Join(filepath.Dir(p.repo), "other")
+	put(t, filepath.Join(dir, ".git", "HEAD"), "")
+	if _, err := p.call(t, dir, "run", "go").options(); err != nil {
+		t.Errorf("got %v", err)
+	}
+}
