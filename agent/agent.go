@@ -22,6 +22,7 @@ import (
 	"alisio/agent/run"
 	"alisio/agent/session"
 	"alisio/agent/transport"
+	"alisio/agent/trust"
 	"alisio/agent/workspace"
 	"alisio/llm"
 	"alisio/plug"
@@ -185,6 +186,7 @@ func (a *App) openFiles() error {
 	}
 	files.Guard(a.o.Dirs.Config, a.o.Dirs.State, a.o.Dirs.Cache)
 	files.Guard(a.o.Guarded...)
+	files.GuardLinked(trust.Linked(a.root)...)
 	if s, ok := a.store.(interface{ Files() []string }); ok {
 		files.CloseOff(s.Files()...)
 	}

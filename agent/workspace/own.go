@@ -42,6 +42,18 @@ func (w *Workspace) Guard(paths ...string) {
 	w.own.add(paths...)
 }
 
+// GuardLinked protects what the links in paths lead to: settings that lie under
+// another name. The paths are absolute, and protected by their names already.
+func (w *Workspace) GuardLinked(paths ...string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range paths {
+		if real := resolved(p); real != p {
+			w.ledTo = append(w.ledTo, foldNames(filepath.ToSlash(real)))
+		}
+	}
+}
+
 // CloseOff guards files, and keeps tools from opening them at all: the database
 // of this process loses its locks when any descriptor of one of its files is
 // closed (fcntl(2), "record locks"). The paths are absolute. Call it before
@@ -56,6 +68,12 @@ func (w *Workspace) isOwn(names string) bool {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	return w.own.holds(names) || w.closed.holds(names)
+}
+
+func (w *Workspace) isLinked(names string) bool {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.ledTo.holds(names)
 }
 
 // isClosedOff tells whether a path is one that tools do not open.

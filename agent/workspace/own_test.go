@@ -51,6 +51,42 @@ func TestOwnFilesAreProtectedWhereverTheRootIs(t *testing.T) {
 	}
 }
 
+// Symptom: a model wrote a skill without a question, by another name. Trigger:
+// .claude/skills is a link to ../skills.
+func TestWhatSettingsLinkToIsProtected(t *testing.T) {
+	root := t.TempDir()
+	for _, d := range []string{".claude", "skills/s", "skills2"} {
+		if err := os.MkdirAll(filepath.Join(root, filepath.FromSlash(d)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../skills", filepath.Join(root, ".claude", "skills")); err != nil {
+		t.Fatal(err)
+	}
+	w, err := Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.GuardLinked(filepath.Join(real, ".claude", "skills"), filepath.Join(real, "skills2"), filepath.Join(real, "none"))
+	for name, want := range map[string]bool{
+		"skills": true, "skills/new.md": true, "skills/s/x": true, "Skills/x": true, ".claude/skills/x": true,
+		"skills2/x": false, "none": false, "main.go": false,
+	} {
+		target, err := w.Resolve(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if why, got := w.Protected(target); got != want {
+			t.Errorf("%s: got %v (%s), want %v", name, got, why, want)
+		}
+	}
+}
+
 // The database of this process loses its locks when a tool opens and closes one
 // of its files.
 func TestClosedOffFilesAreNeverOpened(t *testing.T) {

@@ -33,6 +33,9 @@ func (w *Workspace) protectedName(t Target) (why string, protected bool) {
 	if w.isOwn(foldNames(names)) {
 		return "Alisio's own configuration or state", true
 	}
+	if w.isLinked(foldNames(names)) {
+		return "a link among the settings of coding agents leads to it", true
+	}
 	if t.Inside && !t.root.approved {
 		if inGit(names) {
 			return guards()[0].why, true

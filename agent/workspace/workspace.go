@@ -66,6 +66,7 @@ type Workspace struct {
 	roots   []*root // the first one is the workspace; replaced, never changed
 	revoked []*root // closed with the others: a call may still hold one
 	own     pathSet // Alisio's own paths
+	ledTo   pathSet // what settings of coding agents lead to by links
 	closed  pathSet // those that are never opened
 	lone    bool    // what lone of its roots is
 
