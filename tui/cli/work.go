@@ -124,7 +124,12 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (int, error) {
 	}
 	code, err := ended(s, out, denied)
 	if t.schema != nil && !c.json && out.Status == agent.Completed {
-		if e := c.print(out.Text + "\n"); e != nil {
+		// The value stays what it is; the model's bytes do not reach the terminal.
+		line, e := plain.EscapeJSON(nil, []byte(out.Text))
+		if e == nil {
+			e = c.print(string(line) + "\n")
+		}
+		if e != nil {
 			code, err = exitFailed, e
 		}
 	}
