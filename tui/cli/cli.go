@@ -131,13 +131,19 @@ func (c *call) do(ctx context.Context) (int, error) {
 	return c.cmd.Run(ctx, c)
 }
 
-// options are what the flags and the configuration say of an application. The
-// working directory, the store and the last word on the model are the caller's.
+// options are what the flags and the configuration say of an application in the
+// working directory. The store and the last word on the model are the caller's.
 func (c *call) options() (agent.Options, error) {
 	here, err := c.workingDir()
 	if err != nil {
 		return agent.Options{}, err
 	}
+	return c.optionsIn(here, here)
+}
+
+// optionsIn are those of an application that works in dir, with the project's
+// configuration there. The names in flags start here.
+func (c *call) optionsIn(dir, here string) (agent.Options, error) {
 	dirs, err := config.Home(c.Getenv)
 	if err != nil && !errors.Is(err, config.ErrNoHome) {
 		return agent.Options{}, err
@@ -150,7 +156,7 @@ func (c *call) options() (agent.Options, error) {
 	if c.hermetic {
 		seen = config.Dirs{} // no file of the person or the project is read
 	}
-	load, err := c.layers(here, seen)
+	load, err := c.layers(dir, here, seen)
 	if err != nil {
 		return agent.Options{}, err
 	}
@@ -163,7 +169,7 @@ func (c *call) options() (agent.Options, error) {
 	return agent.Options{
 		NamedServer: cfg.Given("provider.baseURL"),
 		Hermetic:    c.hermetic,
-		Dir:         here, Config: cfg, Dirs: dirs, Guarded: c.guarded(here), Policy: policy,
+		Dir:         dir, Config: cfg, Dirs: dirs, Guarded: c.guarded(here), Policy: policy,
 		Plugins: plugins, Tools: c.Tools, Effort: c.effort, Getenv: c.Getenv, Log: slog.New(c.notices()),
 	}, nil
 }

@@ -61,7 +61,7 @@ func (c *call) checkSetup(ctx context.Context) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
-	load, err := c.layers(here, dirs)
+	load, err := c.layers(here, here, dirs)
 	if err != nil {
 		return exitUsage, err
 	}

@@ -48,32 +48,32 @@ func runResume(ctx context.Context, c *call) (int, error) {
 	case err != nil:
 		return exitUsage, err
 	}
-	return c.start(ctx, prompt, c.work, c.resumes(ctx))
+	return c.start(ctx, job{prompt: prompt, work: c.work, find: c.resumes(ctx)})
 }
 
-// finder names the session to go on with, and may change the options.
-type finder = func(*agent.Store, *agent.Options) (agent.Session, int, error)
+// finder names the session to go on with, and the directory that it goes on in. It
+// comes before the options: whose configuration counts depends on that directory.
+type finder = func(store *agent.Store, here string) (s agent.Session, dir string, code int, err error)
 
 // resumes finds the session that is named, and works in the directory that it
 // worked in, whatever directory the program is called from: what was said is about
 // the files there.
 func (c *call) resumes(ctx context.Context) finder {
-	return func(store *agent.Store, o *agent.Options) (agent.Session, int, error) {
-		s, code, err := c.resumed(ctx, store, o.Dir)
+	return func(store *agent.Store, here string) (agent.Session, string, int, error) {
+		s, code, err := c.resumed(ctx, store, here)
 		if err != nil {
-			return s, code, err
+			return s, here, code, err
 		}
 		if code, err := c.ours(ctx, store, s); err != nil || c.cwd != "" {
-			return s, code, err
+			return s, here, code, err
 		}
 		if err := c.workspaceIsThere(s); err != nil {
-			return s, exitUsage, err
+			return s, here, exitUsage, err
 		}
-		if agent.Root(o.Dir, c.Getenv("HOME")) != s.Workspace {
+		if agent.Root(here, c.Getenv("HOME")) != s.Workspace {
 			c.notice("working in %s, where the session belongs", text.Line(s.Workspace))
 		}
-		o.Dir = s.Workspace
-		return s, exitDone, nil
+		return s, s.Workspace, exitDone, nil
 	}
 }
 

@@ -24,33 +24,47 @@ func runRun(ctx context.Context, c *call) (int, error) {
 	case err != nil:
 		return exitUsage, err
 	}
-	return c.start(ctx, prompt, c.work, func(store *agent.Store, o *agent.Options) (agent.Session, int, error) {
-		if c.task.session == "" {
-			return agent.Session{}, exitDone, nil
+	j := job{prompt: prompt, work: c.work}
+	if c.task.session != "" {
+		j.find = func(store *agent.Store, here string) (agent.Session, string, int, error) {
+			s, code, err := c.session(ctx, store, c.task.session)
+			if err == nil {
+				code, err = c.ours(ctx, store, s)
+			}
+			return s, here, code, err
 		}
-		s, code, err := c.session(ctx, store, c.task.session)
-		if err == nil {
-			code, err = c.ours(ctx, store, s)
-		}
-		return s, code, err
-	})
+	}
+	return c.start(ctx, j)
 }
 
 // worker works with an application on what a command line says.
 type worker func(ctx context.Context, app *agent.App, t task) (int, error)
 
+// job is what start is to do.
+type job struct {
+	prompt string
+	work   worker
+	find   finder               // nil: a new session in the working directory
+	change func(*agent.Options) // nil: nothing is changed
+}
+
 // start checks all that can be checked, opens the session database, has find
-// name the session to go on with, and works. find may change the options; a
-// session without an id is a new one.
-func (c *call) start(ctx context.Context, prompt string, work worker,
-	find finder) (int, error) {
-	o, err := c.options()
+// name the session to go on with, and works.
+func (c *call) start(ctx context.Context, j job) (int, error) {
+	here, err := c.workingDir()
 	if err != nil {
 		return exitUsage, err
 	}
-	t := task{prompt: prompt}
-	if t.images, err = c.images(o.Dir); err == nil {
-		t.schema, err = c.outputSchema(o.Dir)
+	var o agent.Options
+	t := task{prompt: j.prompt}
+	if j.find == nil {
+		o, err = c.optionsIn(here, here)
+	}
+	if err == nil {
+		t.images, err = c.images(here)
+	}
+	if err == nil {
+		t.schema, err = c.outputSchema(here)
 	}
 	if err != nil {
 		return exitUsage, err
@@ -59,10 +73,20 @@ func (c *call) start(ctx context.Context, prompt string, work worker,
 	if err != nil {
 		return cancelledOr(ctx, code), err
 	}
-	s, code, err := find(store, &o)
+	var s agent.Session
+	if j.find != nil {
+		dir := here
+		if s, dir, code, err = j.find(store, here); err == nil {
+			code = exitUsage
+			o, err = c.optionsIn(dir, here)
+		}
+	}
 	if err != nil {
 		store.Close()
 		return cancelledOr(ctx, code), err
+	}
+	if j.change != nil {
+		j.change(&o)
 	}
 	if o.Config.Provider.Model == "" {
 		o.Config.Provider.Model = s.Model
@@ -84,7 +108,7 @@ func (c *call) start(ctx context.Context, prompt string, work worker,
 			c.notice("session %s was imported, and works in %s from now on", text.Line(s.ID), text.Line(root))
 		}
 	}
-	return work(ctx, app, t)
+	return j.work(ctx, app, t)
 }
 
 // cancelledOr is the exit code of what failed, which a signal may have ended.

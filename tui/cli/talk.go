@@ -27,9 +27,7 @@ func runBare(ctx context.Context, c *call) (int, error) {
 		}
 		return runRun(ctx, c)
 	}
-	find := func(context.Context) finder {
-		return func(*agent.Store, *agent.Options) (agent.Session, int, error) { return agent.Session{}, exitDone, nil }
-	}
+	find := func(context.Context) finder { return nil }
 	if c.last {
 		c.task.last = true
 		find = c.resumes
@@ -86,10 +84,8 @@ func (c *call) talk(ctx context.Context, prompt string, find func(context.Contex
 		}
 		return exitDone, nil
 	}
-	return c.start(ctx, prompt, work, func(store *agent.Store, o *agent.Options) (agent.Session, int, error) {
+	return c.start(ctx, job{prompt: prompt, work: work, find: find(ctx), change: func(o *agent.Options) {
 		o.Asker, o.Log, mode = lines, slog.New(lines.Log()), string(o.Policy.Mode)
-		s, code, err := find(ctx)(store, o)
 		root = agent.Root(o.Dir, c.Getenv("HOME"))
-		return s, code, err
-	})
+	}})
 }

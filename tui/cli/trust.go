@@ -22,9 +22,9 @@ func trustVerbs() []verb {
 	}
 }
 
-// layers says what the configuration is read from.
-func (c *call) layers(here string, dirs config.Dirs) (config.LoadOptions, error) {
-	project, err := c.project(here, dirs)
+// layers says what the configuration of a run in dir is read from.
+func (c *call) layers(dir, here string, dirs config.Dirs) (config.LoadOptions, error) {
+	project, err := c.project(dir, dirs)
 	return config.LoadOptions{
 		Dirs: dirs, Project: project, File: c.config, Dir: here, Getenv: c.Getenv, Plugins: ids(c.Plugins), Overrides: c.overrides,
 	}, err
@@ -36,11 +36,11 @@ func (c *call) layers(here string, dirs config.Dirs) (config.LoadOptions, error)
 // Where a person has accepted another content of it, nothing runs: what was accepted
 // may have tightened permissions, and whoever can change a file that trust covers
 // would loosen them by doing so.
-func (c *call) project(here string, dirs config.Dirs) (*config.Project, error) {
+func (c *call) project(dir string, dirs config.Dirs) (*config.Project, error) {
 	if c.config != "" || c.hermetic {
 		return nil, nil // --config stands in the project's place
 	}
-	root := agent.Root(here, c.Getenv("HOME"))
+	root := agent.Root(dir, c.Getenv("HOME"))
 	p, err := trust.Read(root)
 	switch {
 	case c.trust && err != nil:
