@@ -42,7 +42,11 @@ func headers(p config.Provider, u *url.URL, s Selection) (map[string]string, err
 // is a word, which stands in texts for other reasons.
 func secrets(key string, headers map[string]string) []string {
 	var all []string
-	for _, value := range append([]string{key}, slices.Sorted(maps.Values(headers))...) {
+	parts := []string{key}
+	for _, value := range slices.Sorted(maps.Values(headers)) {
+		parts = append(parts, llm.HeaderSecrets(value)...)
+	}
+	for _, value := range parts {
 		if len(value) >= minSecret && !slices.Contains(all, value) {
 			all = append(all, value)
 		}

@@ -66,6 +66,14 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// What tools print is searched for the token alone, too.
+func TestPartsOfHeadersAreSecrets(t *testing.T) {
+	got := secrets("", map[string]string{"X-A": "Bearer gwtok-1234567890-abcdefgh", "X-B": "blue"})
+	if want := []string{"Bearer gwtok-1234567890-abcdefgh", "gwtok-1234567890-abcdefgh"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestProtocolAndBodyAreHandedOn(t *testing.T) {
 	key := map[string]string{"OPENAI_API_KEY": "sk-test-0123456789"}
 	cfg := load(t, `{"provider":{"model":"m","apiMode":"responses","extraBody":{"text":{"verbosity":"low"}}}}`, key)

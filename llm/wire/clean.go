@@ -20,15 +20,15 @@ const (
 // stop, and "[redacted]" in place of keys. No more than the first 64 KiB are
 // looked at.
 func (s Server) Clean(text string) string {
-	line := s.redact(oneLine(text[:min(len(text), maxBody)]))
+	line := s.redact(oneLine(s.redact(text[:min(len(text), maxBody)])))
 	if utf8.RuneCountInString(line) > maxText {
 		line = strings.TrimSpace(string([]rune(line)[:maxText-1])) + "…"
 	}
 	return strings.TrimSuffix(line, ".")
 }
 
-// oneLine comes before redact: taking characters out could put a key together
-// again.
+// oneLine stands between two redactions: it takes the blanks out by which a key
+// would be known, and taking characters out could put a key together again.
 func oneLine(text string) string {
 	var b strings.Builder
 	space := false

@@ -68,7 +68,7 @@ func (e *Endpoint) SetHeaders(headers map[string]string) {
 	e.Headers = headers
 	e.Secrets = nil
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		e.Secrets = append(e.Secrets, headers[name])
+		e.Secrets = append(e.Secrets, llm.HeaderSecrets(headers[name])...)
 	}
 }
 

@@ -228,6 +228,24 @@ func TestClean(t *testing.T) {
 	}
 }
 
+// Symptom: the token of a header stood in an error. Trigger: the server repeats it
+// without its scheme, or the value holds two blanks.
+func TestCleanRedactsPartsOfHeaders(t *testing.T) {
+	e := NewEndpoint("http://h/v1", "", nil)
+	e.SetHeaders(map[string]string{"X-A": "Bearer gwtok-1234567890-abcdefgh", "X-B": "one  two  three"})
+	for in, want := range map[string]string{
+		"token gwtok-1234567890-abcdefgh is wrong": "token [redacted] is wrong",
+		"not Bearer gwtok-1234567890-abcdefgh":     "not [redacted]",
+		"a one  two  three b":                      "a [redacted] b",
+		"a one two three b":                        "a [redacted] b",
+		"a two  three b":                           "a [redacted] b",
+	} {
+		if got := e.Clean(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
 // What is left out of a text must not put a cut into a key that stands behind
 // it: the cut comes when the key is gone.
 func TestCleanRedactsBeforeItCuts(t *testing.T) {
