@@ -17,7 +17,9 @@ import (
 const (
 	// maxCatalog is the largest catalog that is read, in bytes.
 	maxCatalog = 8 << 20
-	// maxModels is how many models of a catalog are taken.
+	// maxEntry is the largest entry that is read, in bytes.
+	maxEntry = 256 << 10
+	// maxModels is how many entries of a catalog are looked at.
 	maxModels = 10_000
 	// maxModelID is the longest id that is taken, in bytes.
 	maxModelID = 256
@@ -44,28 +46,37 @@ func (e *Endpoint) Models(ctx context.Context) ([]llm.Model, error) {
 		}
 		return nil, fault.WithHint("check the base URL")
 	}
-	return models(list), nil
+	return models(ctx, list)
 }
 
 // catalog finds the list: an array, or one under data or models. A server that
 // sends both (llama.cpp) says more in data.
 func catalog(raw []byte) ([]json.RawMessage, bool) {
 	raw = bytes.TrimSpace(raw)
-	var list []json.RawMessage
-	if len(raw) > 0 && raw[0] == '[' {
-		return list, json.Unmarshal(raw, &list) == nil
-	}
-	var envelope struct {
-		Data   *[]json.RawMessage `json:"data"`
-		Models *[]json.RawMessage `json:"models"`
-	}
-	if json.Unmarshal(raw, &envelope) != nil || envelope.Data == nil && envelope.Models == nil {
+	if !json.Valid(raw) {
 		return nil, false
 	}
-	if envelope.Data != nil && (len(*envelope.Data) > 0 || envelope.Models == nil) {
-		return *envelope.Data, true
+	if raw[0] == '[' {
+		list, _ := Elements(raw, maxModels)
+		return list, true
 	}
-	return *envelope.Models, true
+	var envelope struct {
+		Data   json.RawMessage `json:"data"`
+		Models json.RawMessage `json:"models"`
+	}
+	if json.Unmarshal(raw, &envelope) != nil || !Present(envelope.Data) && !Present(envelope.Models) {
+		return nil, false
+	}
+	var found []json.RawMessage
+	for _, list := range []json.RawMessage{envelope.Models, envelope.Data} {
+		if Present(list) && list[0] != '[' {
+			return nil, false
+		}
+		if entries, _ := Elements(list, maxModels); len(entries) > 0 {
+			found = entries
+		}
+	}
+	return found, true
 }
 
 // entry is a model of a catalog with every field that tells a limit, in tokens.
@@ -165,13 +176,16 @@ func positive(fields ...Count) int {
 
 // models keeps the server's order. Ids that could not be typed or shown, and
 // repeated ones, are left out.
-func models(list []json.RawMessage) []llm.Model {
-	found := make([]llm.Model, 0, min(len(list), maxModels))
+func models(ctx context.Context, list []json.RawMessage) ([]llm.Model, error) {
+	found := make([]llm.Model, 0, len(list))
 	known := map[string]bool{}
 	for _, raw := range list {
 		var e entry
-		if len(found) == maxModels {
-			break
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if len(raw) > maxEntry {
+			continue
 		}
 		if bytes.HasPrefix(bytes.TrimSpace(raw), []byte(`"`)) {
 			e.ID = raw // a bare name
@@ -185,7 +199,7 @@ func models(list []json.RawMessage) []llm.Model {
 		known[id] = true
 		found = append(found, llm.Model{ID: id, ContextWindow: e.window(), MaxOutputTokens: e.output(), Price: e.price()})
 	}
-	return found
+	return found, nil
 }
 
 // modelID is the id to name in requests, exactly as the server writes it; ""

@@ -1,10 +1,13 @@
 package wire
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -51,6 +54,34 @@ func TestModels(t *testing.T) {
 		if err != nil || strings.Join(got, ", ") != c.want {
 			t.Errorf("%s: got %q, %v, want %q", c.name, got, err, c.want)
 		}
+	}
+}
+
+// Symptom: 8 MiB of entries cost 416 MB, and seconds past every time bound. Trigger:
+// four million entries of two bytes.
+func TestACatalogOfMillions(t *testing.T) {
+	entries := strings.Repeat("1,", maxCatalog/2-64) + "1"
+	for _, body := range []string{"[" + entries + "]", `{"models":[],"data":[` + entries + "]}"} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		list, ok := catalog([]byte(body))
+		if !ok || len(list) != maxModels {
+			t.Errorf("got %d entries, %v", len(list), ok)
+		}
+		got, err := models(t.Context(), list)
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; len(got) != 0 || err != nil || used > 64<<20 {
+			t.Errorf("got %d models, %v, %d MiB", len(got), err, used>>20)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err := models(ctx, []json.RawMessage{[]byte(`"a"`)}); got != nil || err == nil {
+		t.Errorf("cancelled: got %v, %v", got, err)
+	}
+	large := `{"id":"a","loaded_instances":[` + strings.Repeat("{},", maxEntry/3) + "{}]}"
+	if got, err := models(t.Context(), []json.RawMessage{[]byte(large), []byte(`"b"`)}); len(got) != 1 || err != nil {
+		t.Errorf("a large entry: got %v, %v", got, err)
 	}
 }
 
