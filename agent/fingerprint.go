@@ -99,6 +99,11 @@ func (a *App) configDigest(o RunOptions) (Digest, error) {
 		dirs = append(dirs, a.portable(dir))
 	}
 	c.AdditionalDirectories = dirs
+	for _, file := range []*string{&c.Provider.CAFile, &c.Provider.ClientCert} {
+		if *file != "" {
+			*file = a.portable(*file)
+		}
+	}
 	embedded, model := "", llm.Model{}
 	if a.o.Provider != nil {
 		embedded, model = a.o.Provider.ID(), a.o.Model

@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"encoding/pem"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -94,6 +96,14 @@ func (s setting) fingerprint(t *testing.T) Fingerprint {
 	return f
 }
 
+// authority is a certificate in PEM.
+func authority(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
+}
+
 // parts names the digests in which two fingerprints differ.
 func parts(f, g Fingerprint) string {
 	var out []string
@@ -131,6 +141,9 @@ func TestAFingerprintChangesWithItsInputsAlone(t *testing.T) {
 		{"variable of the key", func(s *setting) { s.config = `{"provider":{"apiKeyEnv":"OTHER"}}` }, "config"},
 		{"limit", func(s *setting) { s.config = `{"limits":{"maxTurns":7}}` }, "config"},
 		{"directory", func(s *setting) { s.config = `{"additionalDirectories":["more"]}` }, "config"},
+		{"file of authorities", func(s *setting) {
+			s.config, s.files = `{"provider":{"caFile":"ca.pem"}}`, map[string]string{"ca.pem": authority(t)}
+		}, "config"},
 		{"not hermetic", func(s *setting) { s.o.Hermetic = false }, "config"},
 		{"permission", func(s *setting) { s.o.Policy.AllowProcess = true }, "config"},
 		{"somebody to ask", func(s *setting) { s.o.Asker = &nobody{} }, "config"},
