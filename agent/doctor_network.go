@@ -44,7 +44,7 @@ func Network(ctx context.Context, o DoctorOptions) []Check {
 		d.fail("application", err, "alisio doctor tells more")
 		return d.checks
 	}
-	d.network(ctx, app, http.ProxyFromEnvironment)
+	d.network(ctx, app, transport.ProxyFromEnvironment)
 	if err := app.Close(context.WithoutCancel(ctx)); err != nil {
 		d.add("application", Note, "report this", "%v", err)
 	}

@@ -189,6 +189,17 @@ func TestNetworkThroughAProxy(t *testing.T) {
 	}
 }
 
+// The variable is read anew, so that doctor and requests say the same of it.
+func TestNetworkTellsOfAProxyVariable(t *testing.T) {
+	t.Setenv("HTTPS_PROXY", "http://me:hunter2@host:port")
+	var d doctor
+	d.auth.Hide = func(s string) string { return s }
+	d.hosts(&url.URL{Scheme: "https", Host: "model.invalid"}, transport.ProxyFromEnvironment)
+	if !found(d.checks, "hosts", Problem, "no valid address", "HTTPS_PROXY") || strings.Contains(listing(d.checks), "hunter2") {
+		t.Errorf("got:\n%s", listing(d.checks))
+	}
+}
+
 // certified is a TLS server with a certificate until a time, and a client that
 // trusts it.
 func certified(t *testing.T, until time.Time) (*httptest.Server, *http.Client) {

@@ -21,13 +21,29 @@ func (r *route) proxyFor(req *http.Request) (*url.URL, error) {
 	proxy, err := r.choose(req)
 	if err != nil {
 		// The error could quote the variable, which may hold a password.
-		return nil, refusal{"the proxy" + variable(req.URL.Scheme) + " can not be used", "check its address; hosts that NO_PROXY names are asked without one"}
+		return nil, refusal{"the proxy" + variable(req.URL.Scheme) + " can not be used", "check its address, or unset it"}
 	}
 	if proxy != nil && proxy.Scheme == "https" && r.pool(req.URL) == identified {
 		return nil, refusal{fmt.Sprintf("provider.clientCert is never shown to a proxy, as it could be to %s", name(proxy, req.URL.Scheme)),
 			"use a proxy that is reached by http, or name the host in NO_PROXY"}
 	}
 	return proxy, nil
+}
+
+// ProxyFromEnvironment is that of net/http, which takes a variable that it can not
+// read for none: whoever set it wants no request to go without the proxy. The error
+// names the variable, and nothing of its value, which may hold a password.
+func ProxyFromEnvironment(req *http.Request) (*url.URL, error) {
+	name, value := setting(req.URL.Scheme)
+	full := value
+	if !strings.Contains(value, "://") {
+		full = "http://" + value // as net/http has it
+	}
+	u, err := url.Parse(full)
+	if value != "" && (err != nil || u.Hostname() == "") {
+		return nil, fmt.Errorf("%s holds no valid address", name)
+	}
+	return http.ProxyFromEnvironment(req)
 }
 
 // checkConnect replaces what net/http makes of a refused CONNECT: only the
@@ -76,11 +92,19 @@ func name(proxy *url.URL, scheme string) string {
 // variable names the variable that chose a proxy, in the order in which
 // net/http looks; empty when it was none.
 func variable(scheme string) string {
-	upper := strings.ToUpper(scheme) + "_PROXY"
-	for _, v := range []string{upper, strings.ToLower(upper)} {
-		if os.Getenv(v) != "" {
-			return " (" + v + ")"
-		}
+	if v, _ := setting(scheme); v != "" {
+		return " (" + v + ")"
 	}
 	return ""
+}
+
+// setting is the variable that counts for a scheme, with its value.
+func setting(scheme string) (name, value string) {
+	upper := strings.ToUpper(scheme) + "_PROXY"
+	for _, v := range []string{upper, strings.ToLower(upper)} {
+		if value := os.Getenv(v); value != "" {
+			return v, value
+		}
+	}
+	return "", ""
 }

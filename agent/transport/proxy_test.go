@@ -142,7 +142,10 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 		"dead":                {"https://model.invalid/", []string{"HTTPS_PROXY=http://me:hunter2@127.0.0.1:9"}, "the proxy 127.0.0.1:9 (HTTPS_PROXY): "},
 		"dead, small letters": {"http://model.invalid/", []string{"http_proxy=http://me:hunter2@127.0.0.1:9"}, "the proxy 127.0.0.1:9 (http_proxy): "},
 		"unknown scheme":      {"https://model.invalid/", []string{"HTTPS_PROXY=gopher://me:hunter2@127.0.0.1:9"}, "the proxy 127.0.0.1:9 (HTTPS_PROXY): "},
-		"not an address":      {"https://model.invalid/", []string{"HTTPS_PROXY=%zz:hunter2@host"}, "no such host"}, // as net/http has it
+		"not an address":      {"https://model.invalid/", []string{"HTTPS_PROXY=%zz:hunter2@host"}, "the proxy (HTTPS_PROXY) can not be used"},
+		"no port":             {"https://model.invalid/", []string{"https_proxy=http://me:hunter2@host:port"}, "the proxy (https_proxy) can not be used"},
+		"no host":             {"http://model.invalid/", []string{"HTTP_PROXY=http://me:hunter2@:80"}, "the proxy (HTTP_PROXY) can not be used"},
+		"not the other's":     {"http://model.invalid/", []string{"HTTPS_PROXY=%zz:hunter2@host"}, "no such host"},
 		// A client of a CGI program sets this variable (golang.org/s/cgihttpproxy).
 		"CGI": {"http://model.invalid/", []string{"HTTP_PROXY=http://me:hunter2@127.0.0.1:9", "REQUEST_METHOD=GET"}, "the proxy (HTTP_PROXY) can not be used"},
 	} {

@@ -42,7 +42,7 @@ type Options struct {
 	// of the configured provider. Its path does not matter.
 	Origin string
 	// Proxy chooses the proxy for a request, nil for none. It is not asked for
-	// loopback hosts. A nil function reads the environment as net/http does.
+	// loopback hosts. A nil function is ProxyFromEnvironment.
 	Proxy func(*http.Request) (*url.URL, error)
 }
 
@@ -60,7 +60,7 @@ func New(o Options) (*Clients, error) { return newClients(o, purposes[:]) }
 
 func newClients(o Options, rows []row) (*Clients, error) {
 	if o.Proxy == nil {
-		o.Proxy = http.ProxyFromEnvironment
+		o.Proxy = ProxyFromEnvironment
 	}
 	var own certificates
 	var err error
