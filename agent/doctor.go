@@ -114,6 +114,13 @@ func (d *doctor) selection() profile.Selection {
 	}
 }
 
+// Hiding returns what takes the key, and the values of extra headers, out of what is
+// shown of a configuration: a gateway's address can hold them. o.Getenv is set.
+func Hiding(o Options) func(text string) string {
+	d := doctor{app: o}
+	return profile.InspectKey(d.selection()).Hide
+}
+
 // apart returns the errors that were joined.
 func apart(err error) []error {
 	if many, ok := err.(interface{ Unwrap() []error }); ok {

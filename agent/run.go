@@ -171,22 +171,24 @@ func (a *App) lock(ctx context.Context, id string, fresh *session.Session) (unlo
 	return unlock, head, nil
 }
 
-// server is the provider as sessions keep it: its id and where it is.
+// server is the provider as sessions keep it: its id and where it is, without the
+// key that an address can hold.
 func (a *App) server(c profile.Choice) string {
 	if a.o.Provider != nil {
 		return c.Provider.ID()
 	}
-	return c.Provider.ID() + ":" + a.o.Config.Provider.BaseURL
+	return c.Provider.ID() + ":" + llm.Redact(a.o.Config.Provider.BaseURL, c.Secrets...)
 }
 
 // sameServer sees to it that what was said to one server does not go to another
 // unnoticed: never to the one that nobody has named, and else with a word.
 func (a *App) sameServer(ctx context.Context, head session.Session, c profile.Choice) error {
 	_, was, known := strings.Cut(head.Provider, ":")
-	now := a.o.Config.Provider.BaseURL
+	now := llm.Redact(a.o.Config.Provider.BaseURL, c.Secrets...)
 	if !known || a.o.Provider != nil || was == now {
 		return nil
 	}
+	was = llm.Redact(was, c.Secrets...) // as earlier versions kept it
 	if now == config.Default().Provider.BaseURL && !a.o.NamedServer {
 		return llm.Errorf(llm.CauseBadRequest, "session %s was with the server at %s, and no server is named for this run", head.ID, was).
 			WithHint("name it with --base-url or in the configuration: what was said there would go to " + now)

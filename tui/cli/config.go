@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"alisio/agent"
 	"alisio/agent/config"
 	"alisio/agent/text"
 	"alisio/tui/plain"
@@ -36,12 +37,13 @@ func runConfigShow(_ context.Context, c *call) (int, error) {
 		return exitUsage, err
 	}
 	var t plain.Table
-	shown := 0
+	shown, hide := 0, agent.Hiding(o)
 	for _, v := range o.Config.Values() {
 		if key != "" && !within(v.Key, key) {
 			continue
 		}
 		shown++
+		v.JSON = hide(v.JSON)
 		if c.json {
 			if err := printJSON(c, effective{Key: v.Key, Value: json.RawMessage(v.JSON), Origin: v.Origin}); err != nil {
 				return exitFailed, err

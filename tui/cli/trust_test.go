@@ -123,6 +123,28 @@ func TestAnotherContentIsTakenForOneRun(t *testing.T) {
 	}
 }
 
+// Symptom: config show printed a key. Trigger: a gateway that wants it in the path.
+func TestConfigShowHidesTheKey(t *testing.T) {
+	const key = "gw-0123456789abcdef"
+	p := newStage(t)
+	put(t, filepath.Join(p.home, "config.json"), `{"provider": {"baseURL": "https://gw.example/`+key+`/v1"}}`)
+	for _, words := range [][]string{{"config", "show"}, {"config", "show", "--json"}, {"config", "show", "provider.baseURL"}} {
+		e := p.call(t, t.TempDir(), words...).Env
+		home := e.Getenv
+		e.Getenv = func(name string) string {
+			if name == "OPENAI_API_KEY" {
+				return key
+			}
+			return home(name)
+		}
+		var out strings.Builder
+		e.Stdout = &out
+		if code := Main(context.Background(), e); code != exitDone || strings.Contains(out.String(), key) || !strings.Contains(out.String(), "gw.example/[redacted]/v1") {
+			t.Errorf("%v: got %d, %s", words, code, out.String())
+		}
+	}
+}
+
 // A damaged list says nothing of a repository that has nothing to trust.
 func TestADamagedListWithNothingToTrust(t *testing.T) {
 	p := newStage(t)
