@@ -117,8 +117,23 @@ func variable(set func(c *Config, name, s string)) rule {
 			w.bad(v, "found no name of an environment variable, allowed: %s", allowed)
 			return
 		}
+		if looksSecret(v.text) {
+			w.bad(v, "found what looks like a key and not like the name of a variable, allowed: %s", allowed)
+			return
+		}
 		set(w.c, name, v.text)
 	}}
+}
+
+// looksSecret reports whether a text is a key that was put in the place of the name
+// of its variable: names are printed, and keys of letters and digits are none.
+func looksSecret(s string) bool {
+	const least, leastHex = 20, 32
+	if len(s) >= leastHex && strings.Trim(s, "0123456789abcdefABCDEF") == "" {
+		return true
+	}
+	return len(s) >= least && !strings.Contains(s, "_") && strings.ContainsAny(s, "0123456789") &&
+		strings.ContainsAny(s, "abcdefghijklmnopqrstuvwxyz")
 }
 
 // baseURL is the address of the provider.

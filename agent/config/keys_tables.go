@@ -84,15 +84,19 @@ func projectKeys() []projectRow {
 	}
 }
 
-// bodyKeys are the members of a request that the client sets itself.
+// bodyKeys are the members of a request that the client sets itself, or that would
+// have a server keep the conversation.
 func bodyKeys() []string {
 	return []string{"model", "messages", "input", "instructions", "stream", "stream_options", "store", "include",
-		"tools", "tool_choice"}
+		"tools", "tool_choice", "previous_response_id", "conversation", "background"}
 }
+
+// responsesKeys are those that it sets where provider.apiMode is "responses" alone.
+func responsesKeys() []string { return []string{"parallel_tool_calls", "prompt_cache_key"} }
 
 // ownHeaders are headers that the client, the connection or the key decide
 // about, in lower case. One that ends in "-" stands for all that start so.
 func ownHeaders() []string {
 	return []string{"authorization", "proxy-", "cookie", "cookie2", "set-cookie", "host", "content-", "connection", "keep-alive",
-		"te", "trailer", "transfer-encoding", "upgrade", "expect", "accept", "accept-", "user-agent", "http2-settings"}
+		"cache-control", "te", "trailer", "transfer-encoding", "upgrade", "expect", "accept", "accept-", "user-agent", "http2-settings"}
 }

@@ -61,6 +61,7 @@ func Load(o LoadOptions) (Config, error) {
 	}
 	c := Config{root: root}
 	errs = append(check(root, &c, o.Plugins), prices(&c, root)...)
+	errs = append(errs, bodyOfMode(&c, root)...)
 	if err := keyStays(root); err != nil {
 		errs = append(errs, err)
 	}

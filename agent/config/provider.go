@@ -26,7 +26,7 @@ func extraBody(w *walker, _ string, v node) {
 		return
 	}
 	for _, f := range v.fields {
-		if slices.Contains(bodyKeys(), f.name) {
+		if among(bodyKeys(), f.name) {
 			w.at(f.name).bad(node{src: f.value.src, start: f.start}, "found what the client sets itself")
 		}
 	}
@@ -36,6 +36,24 @@ func extraBody(w *walker, _ string, v node) {
 		return
 	}
 	w.c.Provider.ExtraBody = body
+}
+
+// among compares without case, since servers read names so.
+func among(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(s string) bool { return strings.EqualFold(s, name) })
+}
+
+// bodyOfMode refuses what has no effect in the mode that was chosen.
+func bodyOfMode(c *Config, root node) (errs []error) {
+	provider, _ := root.get("provider")
+	body, _ := provider.get("extraBody")
+	for _, f := range body.fields {
+		if c.Provider.APIMode == "responses" && among(responsesKeys(), f.name) {
+			errs = append(errs, f.value.src.errorf(f.start, "%s: found what the client sets itself where provider.apiMode is \"responses\"",
+				quote("provider.extraBody."+f.name)))
+		}
+	}
+	return errs
 }
 
 // extraHeaders reads which variables hold the values of headers. A header that
