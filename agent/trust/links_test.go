@@ -11,7 +11,6 @@ func TestLinkedNamesEveryLink(t *testing.T) {
 	link(t, root, "../skills", ".claude/skills")
 	link(t, root, "../../shared", "skills/s/more")       // met on the way of another
 	link(t, root, "../../later", ".agents/skills/later") // leads to nothing yet
-	link(t, root, ".", "skills/round")
 	got := Linked(root)
 	for _, name := range []string{".alisio", ".mcp.json", ".claude/skills", ".claude/skills/s/more", ".agents/skills/later"} {
 		if !slices.Contains(got, filepath.Join(root, filepath.FromSlash(name))) {
@@ -20,6 +19,10 @@ func TestLinkedNamesEveryLink(t *testing.T) {
 	}
 	if slices.Contains(got, filepath.Join(root, ".agents", "skills", "own")) {
 		t.Error("a directory without a link is named")
+	}
+	link(t, root, ".", "skills/round") // it ends
+	if got := Linked(root); !slices.Contains(got, filepath.Join(root, ".claude", "skills")) {
+		t.Errorf("a link in a circle: got %q", got)
 	}
 	if got := Linked(filepath.Join(root, "none")); got != nil {
 		t.Errorf("no root: got %q", got)

@@ -54,11 +54,31 @@ func Read(root string) (*Project, error) {
 	return &Project{Root: real, Hash: sum(r.files), Files: r.files}, nil
 }
 
+// Linked returns the paths through which what needs trust in a workspace may lie
+// elsewhere: the covered ones, of which a part may be a link, and the links below
+// them. It reads no file. Where it ends early, Read fails, and nothing is trusted.
+func Linked(root string) []string {
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	r := reader{root: dir, namesOnly: true}
+	for _, name := range covered() {
+		r.links = append(r.links, filepath.Join(root, name))
+		r.entry(name, 0)
+	}
+	return r.links
+}
+
 // reader collects files below a root, which it never leaves: that is the part of
 // os.Root, whatever links there are and whoever changes them meanwhile.
 type reader struct {
 	root  *os.Root
 	files []File
+	// links are those that were met; with namesOnly nothing is read but names.
+	links     []string
+	namesOnly bool
 	// entries, bytes and plugins count what was read.
 	entries        int
 	bytes, plugins int64
@@ -86,6 +106,7 @@ func (r *reader) entry(name string, depth int) error {
 	}
 	link := info.Mode()&fs.ModeSymlink != 0
 	if link {
+		r.links = append(r.links, filepath.Join(r.root.Name(), name))
 		if info, err = r.root.Stat(name); err != nil {
 			return r.fail(name, "found a link that leads to nothing in the workspace (%w); remove it", bare(err))
 		}
@@ -93,6 +114,8 @@ func (r *reader) entry(name string, depth int) error {
 	switch {
 	case info.IsDir():
 		return r.directory(name, info, depth)
+	case info.Mode().IsRegular() && r.namesOnly:
+		return nil
 	case info.Mode().IsRegular():
 		return r.file(name, info, link)
 	}
