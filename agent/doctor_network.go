@@ -271,7 +271,11 @@ func (d *doctor) answer(list Catalog, err error, took time.Duration) {
 func (d *doctor) offered(list Catalog, took time.Duration) {
 	model := d.app.Config.Provider.Model
 	has := slices.ContainsFunc(list.Models, func(m llm.Model) bool { return m.ID == model })
-	line := fmt.Sprintf("%d models, %s", len(list.Models), milliseconds(took))
+	models := "models"
+	if len(list.Models) == 1 {
+		models = "model"
+	}
+	line := fmt.Sprintf("%d %s, %s", len(list.Models), models, milliseconds(took))
 	if model != "" && !has && len(list.Models) > 0 {
 		d.add("GET /models", Note, "alisio models lists them; --model names one", "%s; %s is none of them", line, model)
 		return

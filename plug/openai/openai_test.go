@@ -82,8 +82,12 @@ func TestProviderTalksToItsServer(t *testing.T) {
 				}
 				last = ev
 			}
-			if last.Kind != llm.Completed || last.Message.Text != "Hello" || last.Message.Origin != (llm.Origin{Provider: ID, API: c.api, Model: "m"}) {
-				t.Errorf("got %+v", last)
+			if last.Kind != llm.Completed || last.Message == nil {
+				t.Fatalf("got %+v", last)
+			}
+			origin := llm.Origin{Provider: ID, API: c.api, Model: "m", Server: strings.TrimPrefix(s.URL, "http://")}
+			if m := last.Message; m.Text != "Hello" || m.Origin != origin {
+				t.Errorf("got %+v", *m)
 			}
 			if path != c.path || agent != "alisio/1" || auth != "Bearer sk-1" || !strings.Contains(body, c.token) || !strings.Contains(body, c.more) {
 				t.Errorf("got %s, agent %q, authorization %q, body %s", path, agent, auth, body)
