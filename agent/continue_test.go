@@ -2,9 +2,12 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
+	"alisio/agent/run"
 	"alisio/agent/session"
 	"alisio/llm"
 	"alisio/plug"
@@ -86,6 +89,104 @@ func TestAContinuedRunTakesItsOwnAnswerAlone(t *testing.T) {
 				t.Errorf("%d prompts are stored, %v; want %d", prompts, err, c.prompts)
 			}
 		})
+	}
+}
+
+// Symptom: a request id answered any other task, with the first one's answer and
+// exit 0. Trigger: the run that has the id went on where a dead process stopped, so
+// that the prompt is no message of its own.
+func TestARequestIDStandsForOneTaskAfterAnInterruption(t *testing.T) {
+	ctx := context.Background()
+	image := llm.Attachment{MIMEType: "image/png", Data: picture(t)}
+	output, err := run.NewOutput(versionSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := llm.Message{Role: llm.RoleUser, Text: output.Prompt("go"), Display: "go", Attachments: []llm.Attachment{image}}
+	question := llm.Message{Role: llm.RoleUser, Text: "[output schema] The answer does not fit the JSON Schema that was asked for:\n- x" +
+		"\nAnswer once more, with the whole JSON value and nothing else: no text around it and no code fence."}
+	bad := llm.Message{Role: llm.RoleAssistant, Text: "no"}
+	now := time.Now()
+	for _, c := range []struct {
+		name  string
+		store func(t *testing.T, s *Store)
+	}{
+		{"not yet continued", func(t *testing.T, s *Store) { beginRun(t, s, "r1", "q", "", now, first) }},
+		{"continued", func(t *testing.T, s *Store) {
+			beginRun(t, s, "r1", "q", "", now, first)
+			interruptRuns(t, s)
+			beginRun(t, s, "r2", "q", "r1", now)
+		}},
+		{"continued twice, behind another task", func(t *testing.T, s *Store) {
+			beginRun(t, s, "r0", "", "", now, llm.Message{Role: llm.RoleUser, Text: "before"})
+			endRun(t, s, "r0")
+			beginRun(t, s, "r1", "q", "", now, first)
+			interruptRuns(t, s)
+			beginRun(t, s, "r2", "q", "r1", now)
+			interruptRuns(t, s)
+			beginRun(t, s, "r3", "q", "r2", now)
+		}},
+		{"continued with a question for a better answer", func(t *testing.T, s *Store) {
+			beginRun(t, s, "r1", "q", "", now, first, bad)
+			interruptRuns(t, s)
+			beginRun(t, s, "r2", "q", "r1", now, question)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := &replies{texts: []string{`{"version":1}`}}
+			a := stored(t, t.TempDir(), p)
+			s := a.store.(*Store)
+			if err := s.Create(ctx, session.Session{ID: "s", Workspace: a.root}); err != nil {
+				t.Fatal(err)
+			}
+			c.store(t, s)
+			ask := func(prompt string, schema json.RawMessage, images ...llm.Attachment) (Outcome, error) {
+				return a.Run(ctx, "", prompt, RunOptions{RequestID: "q", OutputSchema: schema, Attachments: images})
+			}
+			refused := func(when string) {
+				t.Helper()
+				_, prompt := ask("stop", versionSchema, image)
+				_, schema := ask("go", nil, image)
+				_, images := ask("go", versionSchema)
+				for want, err := range map[string]error{"another prompt": prompt, "another output schema": schema, "other images": images} {
+					if llm.CauseOf(err) != llm.CauseBadRequest || !strings.Contains(err.Error(), want) {
+						t.Errorf("%s: %s: got %v", when, want, err)
+					}
+				}
+			}
+			refused("interrupted")
+			for i := range 2 {
+				out, err := ask("go", versionSchema, image)
+				if err != nil || out.Text != `{"version":1}` || out.Replayed != (i == 1) || len(p.asked) != 1 {
+					t.Errorf("the task itself: got %+v, %v, asked %d times", out, err, len(p.asked))
+				}
+			}
+			refused("at its end")
+		})
+	}
+}
+
+// Symptom: a request id answered another task. Trigger: a prompt in the words of
+// the program's own question for a better answer.
+func TestARequestIDStandsForAPromptThatLooksLikeARepair(t *testing.T) {
+	ctx := context.Background()
+	const begins = "[output schema] The answer does not fit the JSON Schema that was asked for:"
+	const ends = "\nAnswer once more, with the whole JSON value and nothing else: no text around it and no code fence."
+	for _, prompt := range []string{begins + " why?", begins + "\n- x" + ends} {
+		for _, schema := range []json.RawMessage{nil, versionSchema} {
+			p := &replies{texts: []string{`{"version":1}`}}
+			a := stored(t, t.TempDir(), p)
+			for i := range 2 {
+				out, err := a.Run(ctx, "", prompt, RunOptions{RequestID: "q", OutputSchema: schema})
+				if err != nil || out.Replayed != (i == 1) || out.Text != `{"version":1}` {
+					t.Errorf("%q: got %+v, %v", prompt, out, err)
+				}
+			}
+			_, err := a.Run(ctx, "", prompt+" else", RunOptions{RequestID: "q", OutputSchema: schema})
+			if llm.CauseOf(err) != llm.CauseBadRequest || !strings.Contains(err.Error(), "another prompt") || len(p.asked) != 1 {
+				t.Errorf("%q: got %v, asked %d times", prompt, err, len(p.asked))
+			}
+		}
 	}
 }
 

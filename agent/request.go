@@ -74,30 +74,54 @@ func (a *App) samePrompt(ctx context.Context, r session.Run, prompt string, outp
 	if !ok {
 		return nil
 	}
-	messages, err := s.RunMessages(ctx, r.Session, r.ID)
+	m, err := asked(ctx, s, r)
 	if err != nil {
 		return storeError(err)
 	}
 	prompt = strings.ToValidUTF8(prompt, "\uFFFD")
-	for _, m := range messages {
-		if m.Role != llm.RoleUser || run.IsRepair(m) {
-			continue
-		}
-		other := ""
-		switch {
-		case m.Text != output.Prompt(prompt) && m.Shown() == prompt:
-			other = "another output schema, or with none"
-		case m.Text != output.Prompt(prompt):
-			other = "another prompt"
-		case !slices.EqualFunc(m.Attachments, images, sameImage):
-			other = "other images"
-		default:
-			return nil
-		}
-		return llm.Errorf(llm.CauseBadRequest, "request %s was made with %s, in session %s", r.RequestID, other, r.Session).
-			WithHint("a request id stands for one task: take another one")
+	other := ""
+	switch {
+	case m.Role == "": // an older program's: its messages name no run
+		return nil
+	case m.Text != output.Prompt(prompt) && m.Shown() == prompt:
+		other = "another output schema, or with none"
+	case m.Text != output.Prompt(prompt):
+		other = "another prompt"
+	case !slices.EqualFunc(m.Attachments, images, sameImage):
+		other = "other images"
+	default:
+		return nil
 	}
-	return nil // a run that went on with another's prompt, or an older program's
+	return llm.Errorf(llm.CauseBadRequest, "request %s was made with %s, in session %s", r.RequestID, other, r.Session).
+		WithHint("a request id stands for one task: take another one")
+}
+
+// asked returns the prompt of a run, or one without a role if nobody knows it. A
+// run that went on where an interrupted one stood has none of its own: the prompt
+// is that one's, or of the one before it. Of a chain without any, the first thing
+// that looks like a question for a better answer was typed.
+func asked(ctx context.Context, s replayer, r session.Run) (prompt llm.Message, err error) {
+	for {
+		messages, err := s.RunMessages(ctx, r.Session, r.ID)
+		if err != nil {
+			return llm.Message{}, err
+		}
+		users := slices.DeleteFunc(messages, func(m llm.Message) bool { return m.Role != llm.RoleUser })
+		if i := slices.IndexFunc(users, func(m llm.Message) bool { return !run.IsRepair(m) }); i >= 0 {
+			return users[i], nil
+		}
+		if len(users) > 0 {
+			prompt = users[0]
+		}
+		before, err := s.RunBefore(ctx, r.Session, r.ID)
+		switch {
+		case errors.Is(err, session.ErrNotFound), err == nil && before.Status != session.RunInterrupted:
+			return prompt, nil
+		case err != nil:
+			return llm.Message{}, err
+		}
+		r = before
+	}
 }
 
 func sameImage(a, b llm.Attachment) bool {
@@ -158,8 +182,10 @@ func inProgress(ctx context.Context, requestID string, err error) error {
 		WithHint("ask again when it has ended: the same answer is then printed, and nothing runs twice")
 }
 
-// replayer is what a store implements that can give back the answers of a run.
+// replayer is what a store implements that can give back the answers of a run,
+// and the run before it, or ErrNotFound.
 type replayer interface {
+	RunBefore(ctx context.Context, sessionID, runID string) (session.Run, error)
 	RunEvents(ctx context.Context, sessionID, runID string) ([]plug.Event, error)
 	RunMessages(ctx context.Context, sessionID, runID string) ([]llm.Message, error)
 }

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 )
@@ -30,5 +31,34 @@ func TestLastRuns(t *testing.T) {
 	}
 	if got := must(d.LastRuns(t.Context(), nil))(t); len(got) != 0 {
 		t.Errorf("of no session: %v", got)
+	}
+}
+
+// The order is that of storing, whatever the clock said and whoever else stored.
+func TestRunBefore(t *testing.T) {
+	d := open(t, t.TempDir())
+	for _, id := range []string{"one", "two"} {
+		create1(t, d, id)
+	}
+	write(t, d, func(x *Tx) error {
+		for _, r := range []Run{
+			{ID: "a", Session: "one", Status: "interrupted", CreatedMs: 9},
+			{ID: "b", Session: "two", Status: "running", CreatedMs: 1},
+			{ID: "c", Session: "one", Status: "interrupted", CreatedMs: 1},
+			{ID: "d", Session: "one", Status: "completed", CreatedMs: 5},
+		} {
+			if err := x.BeginRun(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, c := range []struct{ session, id, want string }{
+		{"one", "d", "c"}, {"one", "c", "a"}, {"one", "a", ""}, {"two", "b", ""}, {"one", "none", ""}, {"none", "d", ""},
+	} {
+		got, err := d.RunBefore(t.Context(), c.session, c.id)
+		if got.ID != c.want || errors.Is(err, ErrNotFound) != (c.want == "") {
+			t.Errorf("before %s in %s: got %q, %v, want %q", c.id, c.session, got.ID, err, c.want)
+		}
 	}
 }

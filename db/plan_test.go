@@ -67,6 +67,7 @@ func TestNoFullScans(t *testing.T) {
 		{"request in a session", "runs_request", func(r reads) { r.RunByRequest(ctx, "s", "", "q") }, false},
 		{"request in a workspace", "runs_request_id", func(r reads) { r.RunByRequest(ctx, "", "/w", "q") }, true},
 		{"runs", "runs_session", func(r reads) { r.Runs(ctx, "s", 5) }, true},
+		{"run before another", "runs_session", func(r reads) { r.RunBefore(ctx, "s", "r") }, false},
 		{"last runs", "COVERING INDEX runs_session", func(r reads) { r.LastRuns(ctx, []string{"s", "t"}) }, false},
 		{"open runs", "runs_open", func(r reads) { r.OpenRuns(ctx) }, false},
 		{"state", "", func(r reads) { r.State(ctx, "p", "k") }, false},

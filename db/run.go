@@ -115,6 +115,13 @@ func (r reads) Runs(ctx context.Context, session string, limit int) ([]Run, erro
 		(SELECT rowid FROM runs WHERE session = ? ORDER BY rowid DESC LIMIT ?) ORDER BY r.rowid DESC`, scanRun, session, page(limit))
 }
 
+// RunBefore returns the run of a session that was stored before another, or
+// ErrNotFound.
+func (r reads) RunBefore(ctx context.Context, session, id string) (Run, error) {
+	return one(ctx, r.src, cold, `SELECT `+runColumns+` FROM runs r WHERE r.rowid =
+		(SELECT max(rowid) FROM runs WHERE session = ?1 AND rowid < (SELECT rowid FROM runs WHERE id = ?2))`, scanRun, session, id)
+}
+
 // OpenRuns returns the runs that stand as queued or running.
 func (r reads) OpenRuns(ctx context.Context) ([]Run, error) {
 	return list(ctx, r.src, hot, `SELECT `+runColumns+` FROM runs r WHERE r.status IN ('queued', 'running')`, scanRun)

@@ -105,7 +105,11 @@ func (o *Output) check(answer string) (text string, problems []schema.Problem) {
 	return text, o.schema.ValidateStrict([]byte(text))
 }
 
-const repairMark = outputMark + "The answer does not fit the JSON Schema that was asked for:"
+// How a question for an answer that fits begins and ends. Stored sessions hold it.
+const (
+	repairMark = outputMark + "The answer does not fit the JSON Schema that was asked for:"
+	repairEnd  = "\nAnswer once more, with the whole JSON value and nothing else: no text around it and no code fence."
+)
 
 // repair is what a model is told about an answer that does not fit.
 func repair(problems []schema.Problem) llm.Message {
@@ -118,14 +122,16 @@ func repair(problems []schema.Problem) llm.Message {
 		}
 		fmt.Fprintf(&b, "\n- %s", p)
 	}
-	b.WriteString("\nAnswer once more, with the whole JSON value and nothing else: no text around it and no code fence.")
+	b.WriteString(repairEnd)
 	return llm.Message{Role: llm.RoleUser, Text: b.String()}
 }
 
 // IsRepair reports whether a message is the program's own question for an answer
-// that fits: nobody typed it.
+// that fits. A prompt with a schema is none, whatever was typed: what was typed
+// stands beside it. Without a schema nothing but the words tell, and a person can
+// type them.
 func IsRepair(m llm.Message) bool {
-	return m.Role == llm.RoleUser && strings.HasPrefix(m.Text, repairMark)
+	return m.Role == llm.RoleUser && m.Display == "" && strings.HasPrefix(m.Text, repairMark) && strings.HasSuffix(m.Text, repairEnd)
 }
 
 // Bare returns what stands in the code fence that a text is, or the text, without

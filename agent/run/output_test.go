@@ -99,6 +99,18 @@ func TestAnAnswerIsAskedForOnceMore(t *testing.T) {
 	}
 }
 
+// Symptom: the answer was not asked for once more. Trigger: a prompt in the words
+// with which that is asked.
+func TestAPromptThatLooksLikeARepairIsNone(t *testing.T) {
+	for _, prompt := range []string{repairMark + " why?", repair(nil).Text} {
+		p := &fake{answers: []answerFunc{says("no"), says(`{"version":7}`)}}
+		b := newBench(t, p, perm.Policy{}, nil)
+		if out := b.formed(prompt); out.Status != Completed || out.Text != `{"version":7}` || out.Turns != 2 {
+			t.Errorf("%q: got %+v", prompt, out)
+		}
+	}
+}
+
 func TestTheModelIsToldFiveProblems(t *testing.T) {
 	answer := `{"version":1,"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1}`
 	p := &fake{answers: []answerFunc{says(answer), says(`{"version":7}`)}}

@@ -253,6 +253,17 @@ func (s *SQLite) Runs(ctx context.Context, id string, limit int) ([]Run, error) 
 	return runs, nil
 }
 
+// RunBefore returns the run of a session that was stored before another: the one
+// that it continues, if it is interrupted and the other brought no prompt. It is
+// ErrNotFound if there is none.
+func (s *SQLite) RunBefore(ctx context.Context, id, runID string) (Run, error) {
+	r, err := s.db.RunBefore(ctx, id, runID)
+	if err != nil {
+		return Run{}, mapped("read run before "+runID, err)
+	}
+	return fromRun(r), nil
+}
+
 // chainRuns bounds how many interrupted runs of one request are followed.
 const chainRuns = 1000
 
