@@ -106,7 +106,7 @@ func TestNotesAreBounded(t *testing.T) {
 // draws on a terminal.
 func FuzzArguments(f *testing.F) {
 	f.Add(editSchema, `{"path":1,"edits":"[{\"newText\":3}]","limit":"7","deep":null}`)
-	f.Add(`{"anyOf":[{"type":"integer"},{"$ref":"#"}]}`, `"3"`)
+	f.Add(`{"anyOf":[{"type":"integer"},{"items":{"$ref":"#"}}]}`, `["3"]`)
 	f.Add(`{"type":["object","array"],"items":{"type":"boolean"}}`, `"[\"true\"]"`)
 	f.Add(`{"oneOf":[{"const":1.0},{"minimum":-1e9,"type":"integer"}]}`, `1e0`)
 	f.Add(`{"allOf":[{"type":"string"},{"type":"integer"}]}`, `"1"`)

@@ -9,7 +9,7 @@
 // prefixItems) switches that neighbour off. Unchecked tells of them.
 //
 // Schemas come from foreign servers and arguments from models: sizes, depths
-// and steps are bounded, a recursive schema ends, nothing is fetched. It
+// and steps are bounded, a recursive schema ends or is refused, nothing is fetched. It
 // checks form alone and never allows a call.
 package schema
 
@@ -86,6 +86,9 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	c := &compiler{root: root, refs: map[string]*Schema{}}
 	s, err := c.compile(root, "#")
 	if err != nil {
+		return nil, fmt.Errorf("compile schema: %w", err)
+	}
+	if err := c.endless(s); err != nil {
 		return nil, fmt.Errorf("compile schema: %w", err)
 	}
 	s.unchecked = c.unchecked
