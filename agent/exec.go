@@ -20,7 +20,7 @@ func (a *App) toolExec(secrets []string) *plug.Exec {
 			return plug.Exit(e), err
 		},
 		Git: func(ctx context.Context, dir string, args ...string) (plug.Exit, error) {
-			e, err := proc.Git(ctx, proc.Command{Dir: dir, Redact: redact}, a.inside, args...)
+			e, err := proc.Git(ctx, proc.Command{Dir: dir, Redact: redact, Impersonal: a.o.Hermetic}, a.inside, args...)
 			return plug.Exit(e), err
 		},
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -77,5 +78,33 @@ func TestAHermeticRunReadsNothingOfThePerson(t *testing.T) {
 	}
 	if _, err := os.Stat(dirs.State); err == nil {
 		filepath.WalkDir(dirs.State, func(path string, _ fs.DirEntry, _ error) error { t.Errorf("written: %s", path); return nil })
+	}
+}
+
+// Symptom: git_status told less than there was. Trigger: the person's own list of
+// what git ignores.
+func TestAHermeticRunAsksGitWithoutThePersonsFiles(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", "")
+	repo := filepath.Join(home, "repo")
+	if out, err := exec.Command("git", "init", "-q", repo).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v", out, err)
+	}
+	for name, text := range map[string]string{"repo/notes.mine": "x", ".config/git/ignore": "*.mine\n"} {
+		path := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, hermetic := range []bool{false, true} {
+		a := app(t, `{"turns":[{"text":"done"}]}`, Options{Dir: repo, Hermetic: hermetic})
+		e, err := a.toolExec(nil).Git(context.Background(), repo, "status", "--porcelain")
+		if err != nil || e.Code != 0 || strings.Contains(e.Output, "notes.mine") != hermetic {
+			t.Errorf("hermetic %v: got %+v, %v", hermetic, e, err)
+		}
 	}
 }

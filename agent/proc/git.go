@@ -64,6 +64,13 @@ var gitEnv = []string{
 	"ALISIO_=", "ALISIO_false=false", "ALISIO_cat=cat", // for --config-env
 }
 
+// gitAlone keeps git from the person's and the machine's configuration, and
+// gitFixedAlone from the list of what the person ignores, which is read without any.
+var (
+	gitAlone      = []string{"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1"}
+	gitFixedAlone = []string{"-c", "core.excludesFile=" + os.DevNull}
+)
+
 // Git runs the host's git in dir for reading: one of the reading commands,
 // with everything switched off that the repository could make it run. That is
 // hooks, fsmonitor, pagers, aliases, transports, submodules, and each program
@@ -79,7 +86,7 @@ var gitEnv = []string{
 // The configuration is read first, by a git command that runs nothing, to find
 // what to override.
 //
-// c gives the directory and Redact, and nothing else.
+// c gives the directory, Redact and Impersonal, and nothing else.
 func Git(ctx context.Context, c Command, inside func(path string) bool, args ...string) (Exit, error) {
 	if len(args) == 0 || !slices.Contains(gitReads, args[0]) {
 		return Exit{}, fmt.Errorf("git %q: not one of the commands that only read", strings.Join(args, " "))
@@ -99,13 +106,16 @@ func Git(ctx context.Context, c Command, inside func(path string) bool, args ...
 	if err != nil {
 		return Exit{}, err
 	}
-	c = Command{Dir: at, Redact: c.Redact, Timeout: gitTimeout, Head: gitHead, grace: gitGrace, extra: append(r.env(), gitEnv...)}
+	c = Command{Dir: at, Redact: c.Redact, Impersonal: c.Impersonal, Timeout: gitTimeout, Head: gitHead, grace: gitGrace, extra: append(r.env(), gitEnv...)}
 	return c.git(ctx, args)
 }
 
 // git runs a reading command with what Git promises. c lacks its words.
 func (c Command) git(ctx context.Context, args []string) (Exit, error) {
 	c.Argv = append([]string{"git"}, gitFixed...)
+	if c.Impersonal {
+		c.Argv, c.extra = append(c.Argv, gitFixedAlone...), append(c.extra, gitAlone...)
+	}
 	keys, err := c.gitKeys(ctx)
 	if err != nil {
 		return Exit{}, err

@@ -337,3 +337,26 @@ func TestTheKeyIsNotInGitOutput(t *testing.T) {
 		t.Errorf("error: %v", err)
 	}
 }
+
+// Symptom: two runs with one fingerprint told the model different things. Trigger:
+// what one person's files of git ignore or show in another way.
+func TestGitAloneReadsNothingOfThePerson(t *testing.T) {
+	for name, text := range map[string]string{
+		".config/git/ignore": "*.mine\n",
+		".config/git/config": "[status]\n\tshowUntrackedFiles = no\n",
+		".gitconfig":         "[core]\n\texcludesFile = ~/mine\n",
+	} {
+		r := newRepository(t)
+		home := os.Getenv("HOME")
+		r.file(filepath.Join(home, name), text, 0o600)
+		r.file(filepath.Join(home, "mine"), "*.mine\n", 0o600)
+		r.file("notes.mine", "x", 0o600)
+		for _, alone := range []bool{false, true} {
+			c := Command{Dir: r.dir, Impersonal: alone}
+			e, err := Git(context.Background(), c, func(string) bool { return true }, "status", "--porcelain")
+			if err != nil || e.Code != 0 || strings.Contains(e.Output, "?? notes.mine") != alone {
+				t.Errorf("%s, alone %v: got %+v, %v", name, alone, e, err)
+			}
+		}
+	}
+}

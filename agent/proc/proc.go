@@ -60,6 +60,9 @@ type Command struct {
 	// Redact, if not nil, takes a secret out of the output before any of it is
 	// left out or shown, in the manner of llm.Redaction.
 	Redact func(text []byte, gone int, last bool) (out []byte, held, still int)
+	// Impersonal: no file of the person or the machine tells git anything, as of
+	// git 2.32; Git alone looks at it.
+	Impersonal bool
 
 	grace time.Duration // between TERM and KILL; zero is the usual
 	extra []string      // further variables, for git
