@@ -103,6 +103,11 @@ func (d *doctor) store(ctx context.Context) {
 	case err != nil:
 		d.fail("session database", err, "set ALISIO_STATE_HOME, or use --db FILE")
 		return
+	case directoryAbove(opts.Path) != "":
+		d.add("session database", Problem, "set ALISIO_STATE_HOME, or use --db FILE", "%s can not be made: %s is no directory", opts.Path, directoryAbove(opts.Path))
+		return
+	case !d.lockable(opts.Home):
+		return
 	case !exists(opts.Path):
 		d.add("session database", Good, "", "%s is not there yet: no session is stored", opts.Path)
 		return

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"alisio/agent/proc"
+	"alisio/agent/trust"
 )
 
 // configuration tells which files there are and what is wrong with them.
@@ -68,12 +69,57 @@ func (d *doctor) directories() {
 	d.directory("state directory", dirs.State, "ALISIO_STATE_HOME", Problem)
 	d.directory("cache directory", dirs.Cache, "ALISIO_CACHE_HOME", Note)
 	d.space(dirs.State)
+	d.trusted(dirs.State)
+}
+
+// trusted tells of a list of accepted projects that can not be read: runs go on
+// without, and a project's files then count for nothing.
+func (d *doctor) trusted(state string) {
+	if _, err := trust.New(state).List(); err != nil && directoryAbove(state) == "" {
+		d.add("trust", Problem, "mend it, or move it away: each project is then asked about again", "%v", err)
+	}
+}
+
+// lockable reports whether the directory of locks, in that beside the database,
+// can be used: no run begins without a lock. A link in its place is none.
+func (d *doctor) lockable(home string) bool {
+	at, missing := nearest(filepath.Join(home, "locks"))
+	look := os.Lstat
+	if missing {
+		look = os.Stat
+	}
+	info, err := look(at)
+	switch {
+	case err == nil && !info.IsDir():
+		err = errors.New("it is no directory")
+	case err == nil && !missing:
+		err = writable(at)
+	}
+	if err != nil {
+		d.add("session database", Problem, "move it away, or make it a directory of yours that can be written in",
+			"%s can not be used, and no run begins: %v", at, bare(err))
+	}
+	return err == nil
+}
+
+// directoryAbove returns what stands where a path needs a directory and is none,
+// or nothing.
+func directoryAbove(path string) string {
+	at, missing := nearest(path)
+	if info, err := os.Stat(at); missing && (err != nil || !info.IsDir()) {
+		return at
+	}
+	return ""
 }
 
 // directory looks at one of the person's directories; worst is how much it
 // matters that nothing can be written there.
 func (d *doctor) directory(name, path, variable string, worst Level) {
 	elsewhere := "set " + variable + " to a directory of yours"
+	if home := d.app.Getenv("HOME"); path == "" && home != "" && !filepath.IsAbs(home) {
+		d.add(name, worst, "set HOME or "+variable+" to an absolute path", "there is no place for it: HOME is %q, which is no absolute path", home)
+		return
+	}
 	if path == "" {
 		d.add(name, worst, "set HOME or "+variable, "there is no place for it: neither HOME nor %s is set", variable)
 		return
@@ -162,7 +208,7 @@ func (d *doctor) space(dir string) {
 	}
 	at, _ := nearest(dir)
 	_, free, ok := diskOf(at)
-	if !ok {
+	if info, err := os.Stat(at); !ok || err != nil || !info.IsDir() {
 		return
 	}
 	level, remedy := room(free)

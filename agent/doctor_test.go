@@ -154,6 +154,24 @@ func TestDoctorRemedies(t *testing.T) {
 			os.WriteFile(p.at("file"), nil, 0o600)
 			p.o.App.Dirs.Cache = p.at("file/cache")
 		}, "cache directory", Note, "file is no directory", "set ALISIO_CACHE_HOME"},
+		{"home that is relative", func(t *testing.T, p *patient) { p.o.App.Dirs.State, p.env["HOME"] = "", "rel" },
+			"state directory", Problem, `HOME is "rel", which is no absolute path`, "set HOME or ALISIO_STATE_HOME to an absolute path"},
+		{"home that is a file", func(t *testing.T, p *patient) {
+			os.WriteFile(p.at("file"), nil, 0o600)
+			p.o.App.Dirs.State = p.at("file/state/alisio")
+		}, "session database", Problem, "file is no directory", "set ALISIO_STATE_HOME"},
+		{"damaged trust", func(t *testing.T, p *patient) { os.WriteFile(p.at("state/trust.json"), []byte("{"), 0o600) },
+			"trust", Problem, "trust.json", "move it away"},
+		{"trust that is no file", func(t *testing.T, p *patient) { os.Mkdir(p.at("state/trust.json"), 0o700) },
+			"trust", Problem, "not a regular file", "move it away"},
+		{"locks that are a file", func(t *testing.T, p *patient) { os.WriteFile(p.at("state/locks"), nil, 0o600) },
+			"session database", Problem, "locks can not be used, and no run begins: it is no directory", "move it away"},
+		{"locks elsewhere", func(t *testing.T, p *patient) { os.Symlink(t.TempDir(), p.at("state/locks")) },
+			"session database", Problem, "locks can not be used", "move it away"},
+		{"files of a database elsewhere", func(t *testing.T, p *patient) {
+			p.o.StorePath = p.at("other.sqlite")
+			os.WriteFile(p.at("other.sqlite.files"), nil, 0o600)
+		}, "session database", Problem, "other.sqlite.files can not be used", "move it away"},
 
 		{"no repository", func(t *testing.T, p *patient) { os.RemoveAll(filepath.Join(p.root, ".git")) },
 			"workspace", Note, "is no git repository", "git init"},

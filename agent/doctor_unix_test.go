@@ -5,6 +5,7 @@ package agent
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -44,6 +45,17 @@ func TestDoctorWithoutGit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if checks := Doctor(t.Context(), p.o); !found(checks, "git", Note, "ended with 3", "git --version") {
+		t.Errorf("got:\n%s", listing(checks))
+	}
+}
+
+// A pipe in the place of the list of trusted projects must not keep the doctor.
+func TestDoctorTellsOfTrustThatIsAPipe(t *testing.T) {
+	p := sound(t, "http://127.0.0.1:1")
+	if err := syscall.Mkfifo(p.at("state/trust.json"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if checks := Doctor(t.Context(), p.o); !found(checks, "trust", Problem, "not a regular file", "move it away") {
 		t.Errorf("got:\n%s", listing(checks))
 	}
 }
