@@ -34,7 +34,7 @@ func TestNetworkTellsEachStep(t *testing.T) {
 	for _, want := range []Check{
 		{"hosts", Good, "a run contacts " + host + ", and nobody else", ""},
 		{"connection", Good, "to " + host + ", ", ""},
-		{"GET /models", Good, "1 models, ", ""},
+		{"GET /models", Good, "1 model, ", ""},
 	} {
 		if !found(checks, want.Name, want.Level, want.Text, want.Remedy) {
 			t.Errorf("no %+v in:\n%s", want, listing(checks))
@@ -175,7 +175,7 @@ func TestNetworkThroughAProxy(t *testing.T) {
 	}
 	d.network(t.Context(), app, http.ProxyURL(u))
 	if !found(d.checks, "hosts", Good, "model.invalid:80 through the proxy "+u.Host+", and nobody else", "") ||
-		!found(d.checks, "connection", Good, "to "+u.Host, "") || !found(d.checks, "GET /models", Good, "1 models", "") || len(d.checks) != 3 {
+		!found(d.checks, "connection", Good, "to "+u.Host, "") || !found(d.checks, "GET /models", Good, "1 model", "") || len(d.checks) != 3 {
 		t.Errorf("got:\n%s", listing(d.checks))
 	}
 	if strings.Contains(listing(d.checks), "hidden") {
@@ -265,7 +265,7 @@ func TestNetworkCertificates(t *testing.T) {
 		if !found(checks, c.check, c.level, c.words, c.remedy) {
 			t.Errorf("%s: no %s of %s that says %q with the remedy %q in:\n%s", c.name, c.level, c.check, c.words, c.remedy, listing(checks))
 		}
-		if answered := found(checks, "GET /models", Good, "1 models", ""); answered != (c.level != Problem) {
+		if answered := found(checks, "GET /models", Good, "1 model", ""); answered != (c.level != Problem) {
 			t.Errorf("%s: got:\n%s", c.name, listing(checks))
 		}
 	}
