@@ -95,7 +95,7 @@ func (d *DB) openWriter(ctx context.Context) error {
 }
 
 func (d *DB) openReader(ctx context.Context) error {
-	if err := regular(d.path); err != nil {
+	if err := cmp.Or(regular(d.path), unmarked(d.path)); err != nil {
 		return err
 	}
 	return d.openLook(ctx, mayWrite(d.path) == nil)

@@ -31,7 +31,7 @@ func prepare(path string) error {
 	if err == nil || !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if err := regular(path); err != nil {
+	if err := cmp.Or(regular(path), unmarked(path)); err != nil {
 		return err
 	}
 	// SQLite would open what it may not write for reading, without a word, and
@@ -115,6 +115,14 @@ func regular(path string) error {
 	// over it, unless a journal says how the file was.
 	if n := info.Size(); n > 0 && n < shortest && size(path+"-journal") <= 0 {
 		return damaged(path, fmt.Errorf("%d bytes are no database", n))
+	}
+	return nil
+}
+
+// unmarked refuses a database whose repair was cut short.
+func unmarked(path string) error {
+	if swap.Cut(path) {
+		return damaged(path, nil)
 	}
 	return nil
 }

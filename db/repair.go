@@ -107,11 +107,15 @@ func (p *repair) bringBack() (there bool, err error) {
 }
 
 // finish ends what a repair began that was cut short. Where it can not, the copy
-// that was set aside is what is to be repaired.
+// that was set aside is what is to be repaired; where somebody has written since,
+// what lies here.
 func (p *repair) finish() (done bool, from string, err error) {
 	m, ok := swap.ReadMark(p.File, p.Path)
 	if !ok {
 		return false, p.Path, nil
+	}
+	if same, err := p.LogsAre(m.Aside); err != nil || !same {
+		return false, p.Path, err
 	}
 	done, err = p.Finish(m)
 	if err != nil {

@@ -27,6 +27,10 @@ func brokenStore(t *testing.T) (o Options, data, log []byte) {
 		_, err := x.AppendMessage(Message{Session: "s", Body: `{"role":"user","text":"in the log"}`})
 		return err
 	})
+	// The first page is in the log too, as it is wherever pages were added.
+	if err := d.writer.pragma(`PRAGMA user_version = 0`); err != nil {
+		t.Fatal(err)
+	}
 	log = must(os.ReadFile(o.Path + "-wal"))(t)
 	shut(t, d)
 	spoil(t, o, root, 200)
@@ -89,16 +93,18 @@ func TestRepairIsKilled(t *testing.T) {
 			if aside == "" {
 				t.Fatalf("%s: the database is written over, and nothing is set aside", where)
 			}
-			if len(nowLog) > 0 {
-				break // the log has it all, so that it opens as it was
+			for _, readOnly := range []bool{false, true} {
+				look := o
+				look.ReadOnly = readOnly
+				_, err := Open(t.Context(), look)
+				var damaged *DamagedError
+				if !errors.As(err, &damaged) || !strings.Contains(err.Error(), aside) {
+					t.Errorf("%s: opened, to look %v: %v", where, readOnly, err)
+				}
 			}
-			_, err := Open(t.Context(), o)
-			var damaged *DamagedError
-			if !errors.As(err, &damaged) || !strings.Contains(err.Error(), aside) {
-				t.Errorf("%s: opened: %v", where, err)
-			}
-			if !bytes.Equal(now, must(os.ReadFile(o.Path))(t)) {
-				t.Errorf("%s: opening changed the file", where)
+			log, _ := os.ReadFile(o.Path + "-wal")
+			if !bytes.Equal(now, must(os.ReadFile(o.Path))(t)) || !bytes.Equal(nowLog, log) {
+				t.Errorf("%s: opening changed a file", where)
 			}
 		default:
 			if got := len(everyMessage(t, o, "s")); got != wantMessages {
@@ -134,6 +140,40 @@ func TestRepairIsKilled(t *testing.T) {
 		if damageStride == 1 && !seen[name] {
 			t.Errorf("no process was killed behind %q: %v", name, seen)
 		}
+	}
+}
+
+// A process that came upon the file before it was marked may go on in the log's first
+// page behind the kill: what it stores there is in the next repair.
+func TestWrittenBehindAKilledRepair(t *testing.T) {
+	o, _, _ := brokenStore(t)
+	func() {
+		defer func() { recover() }()
+		_, _ = repairBy(t.Context(), o, repairTime, func(name string) {
+			if name == "marked" {
+				panic("killed")
+			}
+		})
+	}()
+	head := must(os.ReadFile(o.Path))(t)
+	if !swap.Marked(head) {
+		t.Fatal("there is no mark")
+	}
+	pool, conn, err := openRaw(t.Context(), writable(o.Path, commonPragmas+"&_pragma=wal_autocheckpoint(0)"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.ExecContext(t.Context(), `INSERT INTO messages (session, body) VALUES ('s', '{"role":"user","text":"since"}')`); err != nil {
+		t.Fatal(err)
+	}
+	log := must(os.ReadFile(o.Path + "-wal"))(t)
+	if err := errors.Join(conn.Close(), pool.Close(), os.WriteFile(o.Path, head, 0o600), os.WriteFile(o.Path+"-wal", log, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	must(Repair(t.Context(), o, repairTime.Add(time.Second)))(t)
+	got := everyMessage(t, o, "s")
+	if len(got) != len(sent())+2 || !strings.Contains(got[len(got)-1], "since") {
+		t.Errorf("%d messages, the last is %q", len(got), got[len(got)-1])
 	}
 }
 

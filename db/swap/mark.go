@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"os"
 	"regexp"
 )
 
@@ -24,6 +25,28 @@ type Mark struct {
 // Marked reports whether a file that begins so is a database whose repair was cut
 // short.
 func Marked(head []byte) bool { return bytes.HasPrefix(head, []byte(markWord)) }
+
+// Cut reports whether a database is marked while its log, or journal, is still there:
+// SQLite would read the first page from that, and what it stored then would be lost
+// to the next repair. Without them SQLite itself refuses the mark.
+func Cut(path string) bool {
+	if empty(path+"-wal") && empty(path+"-journal") {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, ok := ReadMark(f, path)
+	return ok
+}
+
+// empty reports whether a file is not there or has nothing in it.
+func empty(name string) bool {
+	info, err := os.Stat(name)
+	return err != nil || info.Size() == 0
+}
 
 // encode returns the head of a database that is being written anew. Of the names
 // it holds what follows the database's own, which may change.

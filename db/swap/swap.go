@@ -235,21 +235,50 @@ func random(b []byte) {
 // Finish does what Put had begun, if the recovered database is still there and
 // whole; else it reports false and has changed nothing.
 func (s *Swap) Finish(m Mark) (done bool, err error) {
-	in, err := os.Open(m.Recovered)
-	if errors.Is(err, fs.ErrNotExist) {
+	sum, _, err := sumOf(m.Recovered)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && sum != m.sum {
 		return false, nil
 	} else if err != nil {
 		return false, err
 	}
-	h := sha256.New()
-	_, err = io.Copy(h, in)
-	if err := cmp.Or(err, in.Close()); err != nil {
+	return true, s.Put(m.Recovered, m.Aside)
+}
+
+// LogsAre reports whether what is left of the database's logs is as it was when it
+// was set aside. What was written since is nowhere else.
+func (s *Swap) LogsAre(aside string) (bool, error) {
+	for _, end := range []string{"-wal", "-journal"} {
+		if same, err := same(s.Path+end, aside+end); err != nil || !same {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// same reports whether a file is gone, or empty, or is the same as another.
+func same(name, other string) (bool, error) {
+	sum, n, err := sumOf(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && n == 0 {
+		return true, nil
+	} else if err != nil {
 		return false, err
 	}
-	if m.sum != [sha256.Size]byte(h.Sum(nil)) {
+	want, _, err := sumOf(other)
+	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	return true, s.Put(m.Recovered, m.Aside)
+	return err == nil && sum == want, err
+}
+
+// sumOf returns a file's SHA-256 and its length in bytes.
+func sumOf(name string) (sum [sha256.Size]byte, n int64, err error) {
+	in, err := os.Open(name)
+	if err != nil {
+		return sum, 0, err
+	}
+	h := sha256.New()
+	n, err = io.Copy(h, in)
+	return [sha256.Size]byte(h.Sum(nil)), n, cmp.Or(err, in.Close())
 }
 
 // Settle gives a recovered database its name and makes sure that it is on the disk.
