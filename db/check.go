@@ -102,11 +102,11 @@ func checkLog(r *Report, path string) (damaged bool) {
 		return false // in use, or not to be written, which keeps the log as it is
 	}
 	defer f.Close()
-	n := pages.LostCommits(path)
-	if n > 0 {
-		r.Add(Problem, fixRemedy, "the log %s is damaged, and %s behind that can not be read", path+"-wal", report.Counted(n, "commit", "commits"))
+	n, damaged := pages.LostCommits(path)
+	if damaged {
+		r.Add(Problem, fixRemedy, "the log %s is damaged, and %s in it can not be read", path+"-wal", report.Counted(n, "commit", "commits"))
 	}
-	return n > 0
+	return damaged
 }
 
 // checkFiles looks at sizes and permissions.

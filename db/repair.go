@@ -139,7 +139,7 @@ func (p *repair) judge(ctx context.Context, from string) error {
 	if err := p.CopyAll(from, work); err != nil {
 		return err
 	}
-	lost := pages.LostCommits(from)
+	lost, damaged := pages.LostCommits(from)
 	sound := false
 	if !swap.Abandoned(from) {
 		var err error
@@ -147,16 +147,19 @@ func (p *repair) judge(ctx context.Context, from string) error {
 			return err
 		}
 	}
+	if damaged {
+		p.r.Add(Problem, "", "the log is damaged, and %s in it can not be read", report.Counted(lost, "commit", "commits"))
+	}
 	if !sound || from != p.Path {
 		return p.recover(ctx, from, work)
 	}
 	swap.Remove(work)
-	if lost > 0 {
+	if damaged {
 		aside, err := p.Aside()
 		if err != nil {
 			return fmt.Errorf("set aside: %w", err)
 		}
-		p.r.Add(Problem, "", "the log is damaged, and %s behind that can not be read; it was set aside as it was, with the database: %s", report.Counted(lost, "commit", "commits"), aside)
+		p.r.Add(Problem, "", "the log was set aside as it was, with the database: %s", aside)
 	}
 	// From here on SQLite keeps the others out; it would wait for this lock too.
 	if err := p.File.Close(); err != nil {

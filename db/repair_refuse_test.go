@@ -120,11 +120,21 @@ func logOf(t *testing.T) (o Options, data, log []byte) {
 // the check, which tells of it, does not open the database.
 func TestDamagedLog(t *testing.T) {
 	const frame = 24 + pageSize
+	flip := func(at int) func([]byte) { return func(log []byte) { log[(at+len(log))%len(log)] ^= 1 } }
 	for name, harm := range map[string]func(log []byte){
-		"content":  func(log []byte) { log[32+5*frame+100] ^= 1 },
-		"checksum": func(log []byte) { log[32+5*frame+17] ^= 1 },
-		"salt":     func(log []byte) { log[32+5*frame+9] ^= 1 },
+		"content":  flip(32 + 5*frame + 100),
+		"checksum": flip(32 + 5*frame + 17),
+		"salt":     flip(32 + 5*frame + 9),
 		"zeroed":   func(log []byte) { clear(log[32+5*frame : 32+6*frame]) },
+		"last":     flip(-1),
+		// Of a log without its header nothing is read any more.
+		"header, magic": flip(0), "header, version": flip(7), "header, page size": flip(10), "header, salt": flip(16), "header, sum": flip(24),
+		"header, zeroed": func(log []byte) { clear(log[:32]) },
+		"header, first frame's salt too": func(log []byte) {
+			clear(log[:32])
+			log[32+9] ^= 1
+		},
+		"header, all else": func(log []byte) { clear(log) },
 	} {
 		o, data, log := logOf(t)
 		harm(log)
@@ -146,12 +156,40 @@ func TestDamagedLog(t *testing.T) {
 		if !bytes.Equal(must(os.ReadFile(aside+"-wal"))(t), log) || !bytes.Equal(must(os.ReadFile(aside))(t), data) {
 			t.Errorf("%s: what was set aside is not what there was", name)
 		}
-		if n := len(everyMessage(t, o, "s")); n < 2 || n > 10 {
+		n := len(everyMessage(t, o, "s"))
+		if head := strings.HasPrefix(name, "header"); n > 10 || head != (n == 1) {
 			t.Errorf("%s: %d messages are left", name, n)
+		}
+		lost := fmt.Sprintf("and %d commit", 11-n)
+		if name == "header, all else" {
+			lost = "and 0 commits"
+		}
+		if !strings.Contains(says(r, Problem), lost) {
+			t.Errorf("%s: told %q, want %q", name, says(r, Problem), lost)
 		}
 		if r := must(Check(t.Context(), o))(t); !r.Sound() {
 			t.Errorf("%s: behind the repair: %+v", name, r.Findings)
 		}
+	}
+}
+
+// What a damaged log held is told too where the database itself is damaged.
+func TestDamagedLogOfADamagedDatabase(t *testing.T) {
+	o, _, log := logOf(t)
+	log[0] ^= 1
+	if err := os.WriteFile(o.Path+"-wal", log, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	spoil(t, o, rootOf(t, Options{Path: o.Path}, "blob_refs_hash"), 200)
+	if err := os.WriteFile(o.Path+"-wal", log, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := must(Repair(t.Context(), o, repairTime))(t)
+	if told := says(r, Problem); !strings.Contains(told, "10 commits in it can not be read") || !strings.Contains(told, "the database was damaged") {
+		t.Errorf("told %q", told)
+	}
+	if got := must(os.ReadFile(asideOf(t, o) + "-wal"))(t); !bytes.Equal(got, log) {
+		t.Error("the log was not set aside as it was")
 	}
 }
 

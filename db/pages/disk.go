@@ -69,18 +69,18 @@ func (f *File) Wipe(path string) (err error) {
 }
 
 // LostCommits is how many commits of the log beside a database lie behind a damaged
-// frame: SQLite reads none of them any more, and writes over them. What a process
-// left that was ended in the middle of a commit is none. It is not to be asked
-// while others write.
-func LostCommits(path string) int {
+// frame, or header, or in that frame: SQLite reads none of them any more, and writes
+// over them. What a process left that was ended in the middle of a commit is none. It
+// is not to be asked while others write.
+func LostCommits(path string) (lost int, damaged bool) {
 	log, err := os.Open(path + "-wal")
 	if err != nil {
-		return 0
+		return 0, false
 	}
 	defer log.Close()
 	info, err := log.Stat()
 	if err != nil {
-		return 0
+		return 0, false
 	}
 	return lostCommits(log, info.Size())
 }

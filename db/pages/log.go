@@ -68,6 +68,35 @@ func newLogReader(log io.ReaderAt) *logReader {
 	return r
 }
 
+// headless reads a log whose header is lost: the size of its pages is that with which
+// most frames have the salts of the one before, which are the log's then. It returns
+// nil where no two have; no sum can be told from it.
+func headless(log io.ReaderAt, length int64) (best *logReader) {
+	const places = 64
+	most := 0
+	for size := int64(leastPage); size <= largestPage; size *= 2 {
+		r := &logReader{log: log, frame: make([]byte, frameHead+size)}
+		pairs := 0
+		var last, salts [8]byte
+		for range min(places, (length-logHeader)/(frameHead+size)) {
+			r.read()
+			now := [8]byte(r.frame[8:])
+			if now == last && now != ([8]byte{}) {
+				pairs, salts = pairs+1, now
+			}
+			last = now
+		}
+		if pairs == 0 && length == r.at() && last != ([8]byte{}) {
+			pairs, salts = 1, last // of one frame alone
+		}
+		if pairs > most {
+			most, best = pairs, &logReader{log: log, frame: r.frame}
+			copy(best.head[16:], salts[:])
+		}
+	}
+	return best
+}
+
 // read reads the next frame and reports whether there is one of this log: one with
 // its salts.
 func (r *logReader) read() bool {
@@ -93,21 +122,38 @@ func (r *logReader) sound() bool {
 // the last of its transaction.
 func (r *logReader) commits() uint32 { return binary.BigEndian.Uint32(r.frame[4:]) }
 
-// lostCommits counts the commits of a log of so many bytes behind the first frame
-// that is not sound.
-func lostCommits(log io.ReaderAt, length int64) (lost int) {
+// lostCommits counts the commits of a log of so many bytes from the first frame on
+// that is not sound, which is each frame where the header is not. Damaged it is also
+// where none can be counted any more.
+func lostCommits(log io.ReaderAt, length int64) (lost int, damaged bool) {
+	if length < logHeader+frameHead+leastPage {
+		return 0, false // it never had a page
+	}
 	r := newLogReader(log)
-	if r == nil {
-		return 0
+	damaged = r == nil
+	if damaged {
+		if r = headless(log, length); r == nil {
+			return 0, true
+		}
 	}
-	for r.read() && r.sound() {
+	ours, end := false, uint32(0)
+	for !damaged {
+		if ours = r.read(); !ours || !r.sound() {
+			end = r.commits()
+			break
+		}
 	}
-	for r.at() < length && r.next < maxFrames {
+	for r.at()+int64(len(r.frame)) <= length && r.next < maxFrames {
 		if r.read() && r.commits() != 0 {
 			lost++
 		}
 	}
-	return lost
+	// A frame with other salts belongs to the log only if it goes on behind that; one
+	// that is not there whole was never written.
+	if end != 0 && (ours || lost > 0) {
+		lost++
+	}
+	return lost, damaged || lost > 0
 }
 
 // readLog notes where the log has the pages that were committed last, and
