@@ -1,7 +1,6 @@
 package db
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"unicode/utf8"
 
 	"alisio/db/swap"
 
@@ -60,20 +58,8 @@ func damaged(path string, err error) error {
 	head := make([]byte, 256)
 	n, _ := io.ReadFull(f, head)
 	head = head[:n]
-	e.Text = n > 0 && bytes.IndexByte(head, 0) < 0 && printable(head)
+	e.Text = swap.Text(head)
 	return e
-}
-
-// printable reports whether bytes, the last of which may be cut off, are UTF-8.
-func printable(b []byte) bool {
-	for len(b) > 0 {
-		r, n := utf8.DecodeRune(b)
-		if r == utf8.RuneError && n == 1 {
-			return !utf8.FullRune(b)
-		}
-		b = b[n:]
-	}
-	return true
 }
 
 func (e *DamagedError) Unwrap() error { return e.Err }

@@ -9,9 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"alisio/db/hold"
+	"alisio/db/lock"
 	"alisio/db/pages"
 	"alisio/db/report"
 	"alisio/db/swap"
@@ -61,7 +63,7 @@ type repair struct {
 }
 
 func (p *repair) run(ctx context.Context) error {
-	if there, err := p.bringBack(); err != nil || !there {
+	if there, err := p.bringBack(ctx); err != nil || !there {
 		return err
 	}
 	if err := regular(p.Path); err != nil && !swap.Abandoned(p.Path) {
@@ -87,23 +89,34 @@ func (p *repair) run(ctx context.Context) error {
 }
 
 // bringBack makes sure that there is a file, if there is anything to repair: an
-// older repair, or a person, may have moved it away.
-func (p *repair) bringBack() (there bool, err error) {
+// older repair, or a person, may have moved it away. One process does so at a time.
+func (p *repair) bringBack(ctx context.Context) (there bool, err error) {
 	if _, err := os.Lstat(p.Path); !errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}
-	from, err := swap.Restore(p.Path, p.Stamp)
-	switch {
-	case err != nil:
-		return false, err
-	case from != "":
-		p.r.Add(Problem, "", "the database was missing; it was made again from %s", from)
-		return true, nil
-	case swap.Abandoned(p.Path):
-		return true, create(p.Path)
+	if swap.Lost(p.Path) == nil {
+		p.r.Add(Note, "", "there is no database %s yet", p.Path)
+		return false, nil
 	}
-	p.r.Add(Note, "", "there is no database %s yet", p.Path)
-	return false, nil
+	l, err := lock.Acquire(ctx, filepath.Join(p.o.Home, "locks"), "restore "+p.Path, true)
+	if held := (&lock.HeldError{}); errors.As(err, &held) {
+		return false, &InUseError{Path: p.Path, PID: held.PID}
+	} else if err != nil {
+		return false, err
+	}
+	defer l.Discard()
+	if _, err := os.Lstat(p.Path); !errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	from, others, err := swap.Restore(p.Path, p.Stamp)
+	if len(others) > 0 {
+		p.r.Add(Note, "", "these lie beside it and were not used: %s", strings.Join(others, ", "))
+	}
+	if err != nil || from == "" {
+		return true, cmp.Or(err, create(p.Path)) // its log alone is left
+	}
+	p.r.Add(Problem, "", "the database was missing; it was made again from %s", from)
+	return true, nil
 }
 
 // finish ends what a repair began that was cut short. Where it can not, the copy

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -272,6 +273,32 @@ func TestMissingDatabase(t *testing.T) {
 		}
 		if left := swap.Left(o.Path); len(left) > 0 {
 			t.Errorf("%s: left %v", tt.name, left)
+		}
+	}
+}
+
+// Repairs that find a database missing at the same time make it again once, with its log.
+func TestRepairsOfAMissingDatabase(t *testing.T) {
+	for range 5 {
+		o, _, _ := logOf(t)
+		aside := o.Path + ".damaged-20250304-050606"
+		if err := errors.Join(os.Rename(o.Path, aside), os.Rename(o.Path+"-wal", aside+"-wal")); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for i := range 4 {
+			all.Go(func() {
+				_, err := Repair(t.Context(), o, repairTime.Add(time.Duration(i)*time.Second))
+				var used *InUseError
+				if err != nil && !errors.As(err, &used) && patience(err) == 0 {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		must(Repair(t.Context(), o, repairTime.Add(time.Minute)))(t)
+		if got := everyMessage(t, o, "s"); len(got) != 11 {
+			t.Errorf("the messages are %v", got)
 		}
 	}
 }

@@ -31,6 +31,7 @@ const (
 	asidePattern = `^\.damaged-` + stampPattern + `$`
 	ownPattern   = `^\.(checked|recovered)-` + stampPattern + `(-new(\.v\d+\.backup(\.\d+\.part)?)?)?(-wal|-shm|-journal)?$`
 	readyPattern = `^\.recovered-` + stampPattern + `$`
+	savedPattern = `^\.\d{8}-\d{6}\.backup$`
 	partPattern  = `^\.damaged-` + stampPattern + `(-wal|-journal)?\.part$`
 )
 
@@ -70,38 +71,93 @@ func files(path, pattern string) (all []string) {
 	return all
 }
 
-// Restore puts a database that is missing back from what an older repair, which
-// moved it away, set aside or recovered, and returns the name of that; none where
-// there is nothing. A log that stayed in its place is the database's own, unless it
-// was written behind that: it is of a later one then, of which nothing else is left.
-func Restore(path, stamp string) (from string, err error) {
-	all := Kept(path)
-	if len(all) == 0 || later(path+"-wal", all[0]) {
-		return "", nil
+// sources returns what a database can be made again from, the newest by its stamp
+// first: copies that were set aside, recovered databases and backups.
+func sources(path string) []string {
+	saved := files(path, savedPattern)
+	slices.Reverse(saved)
+	all := append(Kept(path), saved...)
+	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(stampOf(b), stampOf(a)) })
+	return all
+}
+
+// stampOf is the stamp in the name of such a file.
+func stampOf(name string) string {
+	all := regexp.MustCompile(`\.(?:damaged-|recovered-)?(\d{8}-\d{6})`).FindAllStringSubmatch(filepath.Base(name), -1)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1][1]
+}
+
+// Restore puts a database that is missing back from the newest that was set aside,
+// recovered or backed up, and returns the name of that, none where there is nothing,
+// and those that it did not take. A log that stayed in its place is the database's own,
+// unless it was written behind that, or that is a backup: it is of another one then, of
+// which nothing else is left. Nobody else may restore it at the same time.
+func Restore(path, stamp string) (from string, others []string, err error) {
+	all := sources(path)
+	if len(all) == 0 {
+		return "", nil, nil
 	}
 	from = all[0]
+	if mine, err := same(path+"-wal", from+"-wal"); err != nil {
+		return "", nil, err
+	} else if saved := strings.HasSuffix(from, ".backup"); !mine && (later(path+"-wal", from) || saved && Abandoned(path)) {
+		return "", all, nil
+	}
 	s := Swap{Path: path, Stamp: stamp}
 	work := s.Checked()
-	defer os.Remove(work)
-	for _, end := range []string{"-wal", "-journal"} {
-		if _, err := os.Lstat(path + end); err == nil {
-			continue
-		}
-		if err := Copy(from+end, path+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
+	ends := []string{"-wal", "-journal", ""}
+	defer Remove(work)
+	for _, end := range ends {
+		if err := keepTime(from+end, work+end); err != nil && (end == "" || !errors.Is(err, fs.ErrNotExist)) {
+			return "", nil, err
 		}
 	}
-	if err := Copy(from, work); err != nil {
-		return "", err
+	// The database comes last: without its log it would be another one.
+	var put []string
+	for _, end := range ends {
+		if end != "" && empty(path+end) {
+			_ = os.Remove(path + end)
+		}
+		err := place(work+end, path+end)
+		switch {
+		case err == nil:
+			put = append(put, path+end)
+		case end != "" && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist)):
+		default:
+			for _, name := range put {
+				_ = os.Remove(name)
+			}
+			return "", nil, err
+		}
 	}
-	// A link, unlike a rename, does not replace a file that somebody just made.
-	if err := os.Link(work, path); errors.Is(err, fs.ErrExist) {
-		return "", err
-	} else if err != nil {
-		err = os.Rename(work, path)
-		return from, cmp.Or(err, syncDir(path))
+	return from, all[1:], syncDir(path)
+}
+
+// place gives a file its name. A link, unlike a rename, does not replace a file that
+// somebody just made; not every file system has them.
+func place(from, to string) error {
+	if _, err := os.Lstat(from); err != nil {
+		return err
 	}
-	return from, syncDir(path)
+	if err := os.Link(from, to); err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if _, err := os.Lstat(to); err == nil {
+		return fs.ErrExist
+	}
+	return os.Rename(from, to)
+}
+
+// keepTime copies a file with the time at which it was written.
+func keepTime(from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(Copy(from, to), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
 // later reports whether a log was written behind the time that a name tells.
@@ -110,6 +166,6 @@ func later(log, name string) bool {
 	if err != nil || info.Size() == 0 {
 		return false
 	}
-	at, err := time.Parse(StampLayout, regexp.MustCompile(`\d{8}-\d{6}`).FindString(filepath.Base(name)[max(0, strings.LastIndex(filepath.Base(name), ".")):]))
+	at, err := time.Parse(StampLayout, stampOf(name))
 	return err != nil || info.ModTime().After(at.Add(time.Second))
 }

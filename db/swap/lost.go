@@ -53,7 +53,7 @@ func Remove(path string) {
 // DropBackups removes all but the newest of the backups that a repair makes, and
 // returns their names.
 func DropBackups(path string, keep int) (dropped []string) {
-	all := files(path, `^\.\d{8}-\d{6}\.backup$`)
+	all := files(path, savedPattern)
 	for _, name := range all[:max(len(all)-keep, 0)] {
 		if os.Remove(name) == nil {
 			dropped = append(dropped, name)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"unicode/utf8"
 )
 
 // markWord begins a database that is being written anew. It is no text, so that
@@ -82,4 +83,20 @@ func ReadMark(file io.ReaderAt, path string) (m Mark, ok bool) {
 	}
 	m.Aside, m.Recovered = path+aside, path+recovered
 	return m, true
+}
+
+// Text reports whether a file that begins so, and may go on, is a text, in UTF-8, and
+// never was a database.
+func Text(head []byte) bool {
+	if len(head) == 0 || bytes.IndexByte(head, 0) >= 0 {
+		return false
+	}
+	for b := head; len(b) > 0; {
+		r, n := utf8.DecodeRune(b)
+		if r == utf8.RuneError && n == 1 {
+			return !utf8.FullRune(b)
+		}
+		b = b[n:]
+	}
+	return true
 }

@@ -210,13 +210,13 @@ func TestLeftAndKept(t *testing.T) {
 
 func TestRestore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.sqlite")
-	if from, err := Restore(path, stamp); from != "" || err != nil {
+	if from, _, err := Restore(path, stamp); from != "" || err != nil {
 		t.Errorf("of nothing: %q, %v", from, err)
 	}
 	aside := put(t, path+".damaged-"+stamp, "damaged")
 	put(t, aside+"-wal", "its log")
 	put(t, path+".recovered-"+stamp, "recovered")
-	if from, err := Restore(path, stamp); from != aside || err != nil || read(t, path) != "damaged" || read(t, path+"-wal") != "its log" {
+	if from, _, err := Restore(path, stamp); from != aside || err != nil || read(t, path) != "damaged" || read(t, path+"-wal") != "its log" {
 		t.Errorf("from %q, %v", from, err)
 	}
 	if read(t, aside) != "damaged" || len(Left(path)) != 1 {
@@ -225,19 +225,93 @@ func TestRestore(t *testing.T) {
 	// The log that stayed is the last, but if it is of a later database.
 	os.Remove(path)
 	put(t, path+"-wal", "newer log")
-	if from, err := Restore(path, stamp); from != "" || err != nil {
+	if from, _, err := Restore(path, stamp); from != "" || err != nil {
 		t.Errorf("with a later log: from %q, %v", from, err)
 	}
 	then := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
 	if err := os.Chtimes(path+"-wal", then, then); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Restore(path, stamp); err != nil || read(t, path+"-wal") != "newer log" {
+	if _, _, err := Restore(path, stamp); err != nil || read(t, path+"-wal") != "newer log" {
 		t.Errorf("the log is %q, %v", read(t, path+"-wal"), err)
 	}
 	// Nobody's file is replaced.
-	if _, err := Restore(path, stamp); !errors.Is(err, fs.ErrExist) || read(t, path) != "damaged" {
+	if _, _, err := Restore(path, stamp); !errors.Is(err, fs.ErrExist) || read(t, path) != "damaged" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A database is made again from the newest of what lies beside it, but from a backup
+// never with a log.
+func TestRestoreFromTheNewest(t *testing.T) {
+	const day = ".damaged-20250301-000000"
+	for _, tt := range []struct {
+		name  string
+		files map[string]string
+		want  string
+	}{
+		{"a newer backup", map[string]string{day: "a", ".recovered-20250302-000000": "b", ".20250303-000000.backup": "c"}, ".20250303-000000.backup"},
+		{"a newer recovered one", map[string]string{day: "a", ".recovered-20250304-000000": "b", ".20250303-000000.backup": "c"}, ".recovered-20250304-000000"},
+		{"a newer damaged one", map[string]string{day + "-2": "a", day: "b", ".20250203-000000.backup": "c"}, day + "-2"},
+		{"of one repair", map[string]string{day: "a", ".20250301-000000.backup": "c"}, day},
+		{"a backup and a log", map[string]string{day: "a", ".20250303-000000.backup": "c", "-wal": strings.Repeat("l", 600)}, ""},
+	} {
+		path := filepath.Join(t.TempDir(), "x.1.20260101-000000.sqlite")
+		for end, text := range tt.files {
+			put(t, path+end, text)
+		}
+		then := time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC)
+		_ = os.Chtimes(path+"-wal", then, then)
+		from, others, err := Restore(path, stamp)
+		want := ""
+		if tt.want != "" {
+			want = path + tt.want
+			if got := read(t, path); got != tt.files[tt.want] {
+				t.Errorf("%s: the database is %q", tt.name, got)
+			}
+		}
+		if from != want || err != nil || len(others) < 1 || slices.Contains(others, from) {
+			t.Errorf("%s: from %q but %q, %v", tt.name, from, others, err)
+		}
+	}
+}
+
+// A restore that was cut short behind its log, or failed, is made by the next with all
+// that there is; a log that lies there empty is none.
+func TestRestoreIsCutShort(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		harm func(path, aside string)
+	}{
+		{"killed behind the log", func(path, aside string) { put(t, path+"-wal", read(t, aside+"-wal")) }},
+		{"with an empty log", func(path, _ string) { put(t, path+"-wal", "") }},
+		{"killed before, with copies left", func(path, _ string) { put(t, path+".checked-"+stamp+"-wal", "a part") }},
+		{"another file came first", func(path, _ string) {
+			put(t, path, "another")
+			if _, _, err := Restore(path, stamp); err == nil {
+				t.Error("it is restored over another file")
+			}
+			if _, err := os.Lstat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+				t.Error("a log without its database is left")
+			}
+			os.Remove(path)
+		}},
+	} {
+		path := filepath.Join(t.TempDir(), "x.sqlite")
+		aside := put(t, path+".damaged-"+stamp, content(5000, 'o'))
+		put(t, aside+"-wal", strings.Repeat("l", 600))
+		then := time.Date(2025, 3, 4, 5, 6, 8, 0, time.UTC)
+		if err := os.Chtimes(aside+"-wal", then, then); err != nil {
+			t.Fatal(err)
+		}
+		tt.harm(path, aside)
+		from, _, err := Restore(path, stamp)
+		if from != aside || err != nil || read(t, path) != content(5000, 'o') || read(t, path+"-wal") != strings.Repeat("l", 600) {
+			t.Errorf("%s: from %q, %v", tt.name, from, err)
+		}
+		if info := must(os.Stat(path + "-wal"))(t); !info.ModTime().Equal(then) && tt.name != "killed behind the log" {
+			t.Errorf("%s: the log is of %v", tt.name, info.ModTime())
+		}
 	}
 }
 
