@@ -17,6 +17,8 @@ import (
 	"alisio/db/pages"
 	"alisio/db/report"
 	"alisio/db/swap"
+
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 const (
@@ -153,9 +155,12 @@ func (p *repair) judge(ctx context.Context, from string) error {
 		return err
 	}
 	lost, damaged := pages.LostCommits(from)
+	mended, err := pages.Mend(work)
+	if err != nil {
+		return err
+	}
 	sound := false
-	if !swap.Abandoned(from) {
-		var err error
+	if !mended && !swap.Abandoned(from) {
 		if sound, err = isSound(ctx, work, p.Path); err != nil {
 			return err
 		}
@@ -195,7 +200,9 @@ func isSound(ctx context.Context, path, name string) (bool, error) {
 		err = errors.Join(err, conn.Close(), pool.Close())
 	}
 	var damaged *DamagedError
-	if err = explain(path, err); errors.As(err, &damaged) {
+	// Nothing but its content keeps SQLite from reading and writing a copy.
+	code := resultCode(err) & 0xff
+	if err = explain(path, err); errors.As(err, &damaged) || code == sqlite3.SQLITE_ERROR || code == sqlite3.SQLITE_READONLY {
 		return false, nil
 	}
 	return verdict == "ok", err

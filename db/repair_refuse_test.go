@@ -222,6 +222,38 @@ func TestWholeLogs(t *testing.T) {
 	}
 }
 
+// One number of the header, for which SQLite refuses the whole database, costs no row.
+func TestNumbersOfTheHeader(t *testing.T) {
+	first := filled(t)
+	data := must(os.ReadFile(first.Path))(t)
+	for _, tt := range []struct {
+		name string
+		at   int
+		to   byte
+	}{
+		{"write version", 18, 3}, {"read version", 19, 3}, {"fraction", 21, 65}, {"schema format", 47, 5}, {"schema format, large", 44, 0xff},
+		{"little UTF-16", 59, 2}, {"big UTF-16", 59, 3}, {"no encoding", 58, 1},
+	} {
+		o := Options{Home: t.TempDir()}
+		o.Path = filepath.Join(o.Home, "x.sqlite")
+		harmed := bytes.Clone(data)
+		harmed[tt.at] = tt.to
+		if err := os.WriteFile(o.Path, harmed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Repair(t.Context(), o, repairTime)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		aside := asideOf(t, o)
+		if aside == "" || !bytes.Equal(must(os.ReadFile(aside))(t), harmed) || !strings.Contains(says(r, Good), "messages: all 2000") {
+			t.Errorf("%s: told %+v", tt.name, r.Findings)
+		}
+		whole(t, o, sent())
+	}
+}
+
 // A database that is missing, or empty, while something of it lies beside it is not
 // begun anew; a repair makes it again.
 func TestMissingDatabase(t *testing.T) {
@@ -233,6 +265,8 @@ func TestMissingDatabase(t *testing.T) {
 	}{
 		{"its log is left", func(o Options) error { return os.Remove(o.Path) }, "-wal", false},
 		{"it is empty", func(o Options) error { return os.Truncate(o.Path, 0) }, "-wal", false},
+		{"it is cut off", func(o Options) error { return os.Truncate(o.Path, 511) }, "-wal", false},
+		{"one byte is left", func(o Options) error { return os.Truncate(o.Path, 1) }, "-wal", false},
 		{"it was set aside", func(o Options) error {
 			then := time.Date(2025, 3, 4, 5, 6, 0, 0, time.UTC)
 			return errors.Join(os.Rename(o.Path, o.Path+".damaged-20250304-050606"), os.Chtimes(o.Path+"-wal", then, then))

@@ -2,7 +2,7 @@
 // (https://www.sqlite.org/fileformat2.html) whose header, schema or interior
 // pages are broken, so that SQLite itself does not find them any more.
 //
-// It writes nothing and knows no table: it gives each leaf page's records with
+// It writes nothing but to a copy (Wipe, Mend) and knows no table: it gives each leaf page's records with
 // the root that still leads to it, and the caller says what they are. Whatever
 // the file says is hostile: every length, offset and page number is checked, a
 // page belongs to one row at most, and a whole file is read a few times over at
@@ -112,13 +112,6 @@ func (f *File) Count() int { return int(f.count) }
 
 // Size is the size of a page, in bytes.
 func (f *File) Size() int { return f.size }
-
-// UTF8 reports whether the header says that texts are UTF-8, or is lost.
-func (f *File) UTF8() bool {
-	const at = 56
-	head := f.page(1)
-	return len(head) < headerSize || string(head[:len(magic)]) != magic || binary.BigEndian.Uint32(head[at:]) <= 1
-}
 
 // reserved is how many bytes at each page's end are not SQLite's.
 func (f *File) reserved() int {

@@ -207,6 +207,38 @@ func TestSharedOverflow(t *testing.T) {
 	}
 }
 
+// The texts themselves tell UTF-8 from UTF-16, whatever the header says; a copy's header
+// is mended by that.
+func TestEncoding(t *testing.T) {
+	for name, first := range map[string]string{"UTF-8": `PRAGMA encoding = 'UTF-8'`, "UTF-16": `PRAGMA encoding = 'UTF-16'`} {
+		data, _ := made(t, first, `CREATE TABLE t (a, b)`, `INSERT INTO t VALUES ('word', 'größe'), ('漢字', 'ok')`)
+		for _, says := range []byte{2, 3} {
+			data[59] = says
+			if got := opened(t, data, nil).UTF8(); got != (name == "UTF-8") {
+				t.Errorf("%s, the header says %d: UTF-8 is %v", name, says, got)
+			}
+			path := filepath.Join(t.TempDir(), "x")
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			mended, err := pages.Mend(path)
+			got, _ := os.ReadFile(path)
+			if mended != (name == "UTF-8") || err != nil || mended != (got[59] == 1) {
+				t.Errorf("%s: mended %v, the header says %d, %v", name, mended, got[59], err)
+			}
+		}
+	}
+	for _, head := range []string{"", "x", "SQLite format 3\x00", strings.Repeat("x", 600)} {
+		path := filepath.Join(t.TempDir(), "x")
+		if err := os.WriteFile(path, []byte(head), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if mended, err := pages.Mend(path); mended || err != nil {
+			t.Errorf("%.20q: mended %v, %v", head, mended, err)
+		}
+	}
+}
+
 func TestNoPages(t *testing.T) {
 	for _, data := range [][]byte{nil, []byte("x"), make([]byte, 8192), bytes.Repeat([]byte("a letter\n"), 5000)} {
 		if _, err := pages.Open(bytes.NewReader(data), int64(len(data)), nil); !errors.Is(err, pages.ErrNone) {

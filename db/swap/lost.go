@@ -10,8 +10,8 @@ import (
 // sidecars are the endings of the files that SQLite keeps beside a database.
 func sidecars() []string { return []string{"", "-wal", "-shm", "-journal"} }
 
-// Abandoned reports whether a database is missing or empty while its log is not:
-// SQLite would begin anew and drop the log. It looks at the log first: who makes a
+// Abandoned reports whether a database is missing, or shorter than any page, while its
+// log is not: SQLite would begin anew and drop the log. It looks at the log first: who makes a
 // database has made its file before.
 func Abandoned(path string) bool {
 	const least = 32 + 24 + 512 // a log with one page
@@ -20,14 +20,14 @@ func Abandoned(path string) bool {
 		return false
 	}
 	file, err := os.Stat(path)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && file.Size() == 0
+	return errors.Is(err, fs.ErrNotExist) || err == nil && file.Size() < headSize
 }
 
 // Lost tells that a database must not begin anew: there was one, which has left its
 // log, or an earlier repair has left a part of it.
 func Lost(path string) error {
 	if Abandoned(path) {
-		return fmt.Errorf("it is missing or empty, and its log %q is not", path+"-wal")
+		return fmt.Errorf("it is missing or has no page, and its log %q has", path+"-wal")
 	}
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil

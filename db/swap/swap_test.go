@@ -324,7 +324,8 @@ func TestLost(t *testing.T) {
 	}{
 		{"nothing", nil, ""},
 		{"new", map[string]string{"": ""}, ""},
-		{"sound", map[string]string{"": "x", "-wal": log, ".damaged-" + stamp: "x"}, ""},
+		{"cut off before its first page's end", map[string]string{"": "SQLite format 3", "-wal": log}, "-wal"},
+		{"sound", map[string]string{"": content(512, 'x'), "-wal": log, ".damaged-" + stamp: "x"}, ""},
 		{"empty with a log", map[string]string{"": "", "-wal": log}, "-wal"},
 		{"no file with a log", map[string]string{"-wal": log}, "-wal"},
 		{"a log of nothing", map[string]string{"-wal": "x"}, ""},
