@@ -28,6 +28,14 @@ func more(t *testing.T, o Options, at int64, n int32) {
 	must(f.WriteAt(b[:], at))(t)
 }
 
+// zero clears bytes of a file.
+func zero(t *testing.T, o Options, at int64, n int) {
+	t.Helper()
+	f := must(os.OpenFile(o.Path, os.O_RDWR, 0))(t)
+	defer f.Close()
+	must(f.WriteAt(make([]byte, n), at))(t)
+}
+
 // trunks are the pages of the freelist that name others.
 func trunks(t *testing.T, o Options) (out []int64) {
 	t.Helper()
@@ -98,6 +106,8 @@ func TestDeletedStaysDeleted(t *testing.T) {
 		any bool
 	}{
 		{"the count is wrong", func(o Options) { more(t, o, freeCount, 3) }, false},
+		{"the header has lost the list", func(o Options) { zero(t, o, freeAt, 8) }, false},
+		{"and the root of the messages, without the list", func(o Options) { zero(t, o, freeAt, 8); spoil(t, o, rootOf(t, first, "messages"), pageSize) }, false},
 		{"the first page of the list is lost", func(o Options) { spoil(t, o, list[0], pageSize) }, false},
 		{"a page of the list is lost", func(o Options) { spoil(t, o, list[1], pageSize) }, false},
 		{"a page of the list is empty", func(o Options) { clearPage(t, o, list[1]) }, false},

@@ -3,6 +3,7 @@ package pages
 import (
 	"encoding/binary"
 	"iter"
+	"slices"
 )
 
 // Free gives the pages that are known to hold what was deleted.
@@ -17,8 +18,33 @@ func (f *File) Free() iter.Seq[uint32] {
 }
 
 // FreeKnown reports whether Free gives all of them: the list has as many pages as
-// the header says.
+// the header says, each once, and what is neither in it nor a tree's is a row's.
 func (f *File) FreeKnown() bool { return f.whole }
+
+// account looks for pages that nothing accounts for: a part of the list may have been
+// lost with its number. Only a list has pages that look like it.
+func (f *File) account() {
+	reached := make([]bool, f.count+1)
+	for leaf := range f.Leaves(func(uint32, uint32) bool { return true }) {
+		for _, c := range leaf.Cells {
+			for n := c.next; n > 1 && n <= f.count && f.kinds[n] == 0 && !reached[n]; {
+				reached[n] = true
+				page := f.page(n)
+				if len(page) < 4 {
+					break
+				}
+				n = binary.BigEndian.Uint32(page)
+			}
+		}
+	}
+	for n := uint32(2); n <= f.count && f.whole; n++ {
+		if f.kinds[n] != 0 || f.free[n] || int64(n) == lockAt/int64(f.size)+1 {
+			continue
+		}
+		all, _, ok := f.trunk(n, f.count)
+		f.whole = reached[n] && !(ok && len(all) > 0)
+	}
+}
 
 // freelist notes the pages that hold nothing any more but what was deleted. Where
 // the list can not be followed from the header to its end, every page that can
@@ -31,7 +57,9 @@ func (f *File) freelist() {
 		last := max(f.count, binary.BigEndian.Uint32(head[pages:]))
 		if f.chain(binary.BigEndian.Uint32(head[first:]), last) == binary.BigEndian.Uint32(head[number:]) {
 			f.whole = true
-			return
+			if f.account(); f.whole {
+				return
+			}
 		}
 	}
 	for n := uint32(2); n <= f.count; n++ {
@@ -48,7 +76,7 @@ func (f *File) freelist() {
 func (f *File) chain(n, last uint32) (number uint32) {
 	for n != 0 && n <= f.count && !f.free[n] {
 		all, next, ok := f.trunk(n, last)
-		if !ok {
+		if !ok || slices.ContainsFunc(all, func(n uint32) bool { return n <= f.count && f.free[n] }) {
 			break
 		}
 		f.freed(n, all)
