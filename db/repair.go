@@ -114,8 +114,11 @@ func (p *repair) bringBack(ctx context.Context) (there bool, err error) {
 	if len(others) > 0 {
 		p.r.Add(Note, "", "these lie beside it and were not used: %s", strings.Join(others, ", "))
 	}
-	if err != nil || from == "" {
-		return true, cmp.Or(err, create(p.Path)) // its log alone is left
+	switch {
+	case err != nil:
+		return false, err
+	case from == "":
+		return true, create(p.Path) // its log alone is left
 	}
 	p.r.Add(Problem, "", "the database was missing; it was made again from %s", from)
 	return true, nil

@@ -311,6 +311,32 @@ func TestMissingDatabase(t *testing.T) {
 	}
 }
 
+// A copy that can not be put back leaves nothing in the database's place, from which the
+// next repair would go on.
+func TestRestoreFails(t *testing.T) {
+	o, _, _ := logOf(t)
+	aside := o.Path + ".damaged-20250304-050606"
+	err := errors.Join(os.Rename(o.Path, aside), os.Rename(o.Path+"-wal", aside+"-wal"), os.Mkdir(aside+"-journal", 0o700))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Repair(t.Context(), o, repairTime); err == nil {
+		t.Error("a directory was restored")
+	}
+	for _, end := range sidecars() {
+		if _, err := os.Lstat(o.Path + end); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%q is there: %v", end, err)
+		}
+	}
+	if err := os.Remove(aside + "-journal"); err != nil {
+		t.Fatal(err)
+	}
+	must(Repair(t.Context(), o, repairTime))(t)
+	if got := everyMessage(t, o, "s"); len(got) != 11 {
+		t.Errorf("the messages are %v", got)
+	}
+}
+
 // Repairs that find a database missing at the same time make it again once, with its log.
 func TestRepairsOfAMissingDatabase(t *testing.T) {
 	for range 5 {

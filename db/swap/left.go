@@ -103,7 +103,7 @@ func Restore(path, stamp string) (from string, others []string, err error) {
 	from = all[0]
 	if mine, err := same(path+"-wal", from+"-wal"); err != nil {
 		return "", nil, err
-	} else if saved := strings.HasSuffix(from, ".backup"); !mine && (later(path+"-wal", from) || saved && Abandoned(path)) {
+	} else if saved := strings.HasSuffix(from, ".backup"); !mine && Abandoned(path) && (saved || later(path+"-wal", from)) {
 		return "", all, nil
 	}
 	s := Swap{Path: path, Stamp: stamp}
@@ -118,7 +118,8 @@ func Restore(path, stamp string) (from string, others []string, err error) {
 	// The database comes last: without its log it would be another one.
 	var put []string
 	for _, end := range ends {
-		if end != "" && empty(path+end) {
+		if end != "" && empty(path+end) || end == "-wal" && !Abandoned(path) {
+			// It has no page, and would keep the own one from its place.
 			_ = os.Remove(path + end)
 		}
 		err := place(work+end, path+end)

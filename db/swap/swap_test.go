@@ -222,9 +222,10 @@ func TestRestore(t *testing.T) {
 	if read(t, aside) != "damaged" || len(Left(path)) != 1 {
 		t.Errorf("left %v", Left(path))
 	}
+	newer := strings.Repeat("newer log", 100)
 	// The log that stayed is the last, but if it is of a later database.
 	os.Remove(path)
-	put(t, path+"-wal", "newer log")
+	put(t, path+"-wal", newer)
 	if from, _, err := Restore(path, stamp); from != "" || err != nil {
 		t.Errorf("with a later log: from %q, %v", from, err)
 	}
@@ -232,7 +233,7 @@ func TestRestore(t *testing.T) {
 	if err := os.Chtimes(path+"-wal", then, then); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Restore(path, stamp); err != nil || read(t, path+"-wal") != "newer log" {
+	if _, _, err := Restore(path, stamp); err != nil || read(t, path+"-wal") != newer {
 		t.Errorf("the log is %q, %v", read(t, path+"-wal"), err)
 	}
 	// Nobody's file is replaced.
