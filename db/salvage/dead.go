@@ -13,11 +13,9 @@ const (
 	deletionsTable = "deletions"
 )
 
-// dead tells what was deleted from what was lost, where the list of free pages is
-// damaged, so that rows which nothing leads to may be either.
+// dead tells what was deleted from what was lost: rows which nothing leads to may be
+// either, whatever a list of free pages says that may be damaged itself.
 type dead struct {
-	// unsure: the list of free pages is damaged.
-	unsure bool
 	// live are the sessions that the damaged database has by its table or an index
 	// of it; nil where neither could be read.
 	live map[string]bool
@@ -31,9 +29,6 @@ type dead struct {
 // has reports whether a row was deleted: the table's index does not know it, or it
 // belongs to a deleted session, or is one.
 func (d *dead) has(t *table, id int64, values []pages.Value) bool {
-	if !d.unsure {
-		return false
-	}
 	if t.indexed {
 		_, found := slices.BinarySearch(t.live, id)
 		return !found
@@ -61,9 +56,8 @@ func (d *dead) has(t *table, id int64, values []pages.Value) bool {
 // stages are the tables whose lost rows are added one after the other: each stage
 // tells what of the next was deleted.
 func (s *salvager) stages() ([][]*table, error) {
-	s.dead.unsure = !s.Pages.FreeKnown()
-	if !s.dead.unsure {
-		return [][]*table{s.tables}, nil
+	if !s.Pages.FreeKnown() {
+		s.tell(false, "not all free pages are known: the indexes, and the records of deleted sessions, say what was deleted")
 	}
 	for _, t := range s.tables {
 		if err := t.index(); err != nil {
@@ -117,7 +111,7 @@ func (t *table) index() error {
 // were found where they belong are not: one may have been deleted and imported
 // again.
 func (s *salvager) bury() {
-	if !s.dead.unsure || s.dead.live != nil || s.dead.gone != nil {
+	if s.dead.live != nil || s.dead.gone != nil {
 		return
 	}
 	s.dead.gone = map[string]bool{}

@@ -100,7 +100,7 @@ func (s *salvager) lostPages(wanted []*table) (unknown int, err error) {
 				if len(leaf.Cells) > 0 && !s.known(leaf) {
 					unknown++
 				}
-			case !slices.Contains(wanted, t), rank > 0 && s.dead.unsure && t.walked:
+			case !slices.Contains(wanted, t), rank > 0 && t.walked:
 				// A table that was walked whole has lost no page: this one is free.
 			default:
 				if err := t.add(leaf, rank > 0); err != nil {

@@ -6,7 +6,7 @@
 // holds together but for columns that need not be there, these are left empty.
 // Texts of the damaged schema are carried out only if they are one statement that
 // makes a table, an index or a trigger. What a user deleted is told from what was
-// lost, also where the list of free pages is damaged (dead.go).
+// lost (dead.go).
 package salvage
 
 import (
