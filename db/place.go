@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"alisio/db/hold"
 	"alisio/db/swap"
 )
 
@@ -119,12 +120,12 @@ func regular(path string) error {
 	return nil
 }
 
-// unmarked refuses a database whose repair was cut short.
+// unmarked refuses a database whose repair was cut short. For one at work SQLite waits.
 func unmarked(path string) error {
-	if swap.Cut(path) {
-		return damaged(path, nil)
+	if !swap.Cut(path) || hold.Taken(path) {
+		return nil
 	}
-	return nil
+	return damaged(path, nil)
 }
 
 // lost refuses to begin anew where there was a database.

@@ -3,7 +3,10 @@
 // changes nothing of the file, and waits for nobody.
 package hold
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // InUseError tells that other processes have the database open.
 type InUseError struct {
@@ -17,4 +20,16 @@ func (e *InUseError) Error() string {
 		return fmt.Sprintf("the database %q is in use by another process: end it first", e.Path)
 	}
 	return fmt.Sprintf("the database %q is in use by process %d: end it first", e.Path, e.PID)
+}
+
+// Taken reports whether other processes have a database open. It must not be asked in
+// a process that has it open itself.
+func Taken(path string) bool {
+	f, err := File(path)
+	if err != nil {
+		var used *InUseError
+		return errors.As(err, &used)
+	}
+	_ = f.Close()
+	return false
 }
