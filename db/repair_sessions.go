@@ -3,16 +3,12 @@ package db
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
-	"strings"
+
+	"alisio/db/salvage"
 )
 
-const (
-	// sessionsBatch is how many sessions are made up in one transaction.
-	sessionsBatch = 500
-	// titleLimit is the length of a title, in characters.
-	titleLimit = 200
-)
+// sessionsBatch is how many sessions are made up in one transaction.
+const sessionsBatch = 500
 
 // makeSessions makes a session for every id that messages, events, runs or calls
 // name and that has none: without it nobody could reach them. What was written of a
@@ -72,22 +68,7 @@ func (t *Tx) guess(ctx context.Context, id string) (Session, error) {
 	bodies, err := list(ctx, t, cold, `SELECT body FROM messages WHERE session = ? AND iif(json_valid(body), body ->> '$.role', '') = 'user'
 		ORDER BY seq LIMIT 1`, scanText, id)
 	if err == nil && len(bodies) > 0 {
-		s.Title = titleOf(bodies[0])
+		s.Title = salvage.Title(bodies[0])
 	}
 	return s, err
-}
-
-// titleOf is the first line of a user's message that says anything, shortened.
-func titleOf(body string) string {
-	var m struct {
-		Text string `json:"text"`
-	}
-	if json.Unmarshal([]byte(body), &m) != nil {
-		return ""
-	}
-	line, _, _ := strings.Cut(strings.TrimSpace(m.Text), "\n")
-	if r := []rune(strings.TrimSpace(line)); len(r) > titleLimit {
-		return string(r[:titleLimit])
-	}
-	return strings.TrimSpace(line)
 }
