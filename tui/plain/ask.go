@@ -17,6 +17,9 @@ const (
 	// which it is answered (spec commands-tui.md, "Interactive queue"): what was
 	// typed or pasted before somebody could read the question is no answer.
 	quiet = 300 * time.Millisecond
+	// settle is how long, after what was typed has been flushed, lines are dropped on:
+	// one that was being read then arrives in this time.
+	settle = 50 * time.Millisecond
 	// unquiet is how long an input may go on before nobody is taken to be there.
 	unquiet = 10 * time.Second
 	// defaultCells is the width of a question where no terminal tells its own, and
@@ -140,20 +143,31 @@ func refusal(reason string) string {
 	return "the person said no: " + strings.ToValidUTF8(reason[:min(len(reason), most)], "")
 }
 
-// reply waits until the input is quiet, shows the mark, and reads a line. When
-// there is none, it says what the question is answered with.
+// reply waits until the input is quiet, shows the mark, and reads a line that was
+// begun behind it. When there is none, it says what the question is answered with.
+//
+//	quiet ─► flush ─► settle ─► flush, mark ─► a line
+//	  ▲        ▲ late? │            │ begun before the mark?
+//	  └────────┴───────┴────────────┘ dropped
+//
+// Late is who was stopped or slept meanwhile: what was typed then comes at the same
+// moment as the timer, which must not win.
 func (l *Lines) reply(a asking, stop func(), mark string) (typed, *answered) {
 	dropped, started := 0, time.Now()
+	var flushed, marked time.Time // marked is zero until the mark stands
 	timer := time.NewTimer(quiet)
 	defer timer.Stop()
-	for ready := false; ; {
+	for {
 		select {
 		case t := <-l.in.lines:
 			if r := l.ended(t); r != nil {
 				return t, r
 			}
-			if ready {
-				return t, nil
+			if !marked.IsZero() {
+				if !t.began.Before(marked) {
+					return t, nil
+				}
+				marked, started = time.Time{}, time.Now()
 			}
 			if dropped++; time.Since(started) > unquiet {
 				r := no("the input does not stop, so nobody is taken to read the question")
@@ -161,15 +175,15 @@ func (l *Lines) reply(a asking, stop func(), mark string) (typed, *answered) {
 			}
 			timer.Reset(quiet)
 		case <-timer.C:
-			ready = true
-			if dropped > 0 {
-				l.tell("%s typed before this could be read, and dropped", Count(dropped+l.keepWhole(), "line was", "lines were"))
+			if time.Since(flushed) > 2*settle {
+				flushed = l.flush()
+				timer.Reset(settle)
+				continue
 			}
-			if l.in.terminal {
-				term.Discard(l.o.Stdin)
-				l.print("\r") // over what was typed and is gone
+			if marked = l.mark(mark, dropped); marked.IsZero() {
+				timer.Reset(settle)
 			}
-			l.print("%s", mark)
+			dropped, flushed = 0, time.Time{}
 		case <-l.o.Interrupts:
 			l.print("\n")
 			l.interrupt(stop)
@@ -179,6 +193,30 @@ func (l *Lines) reply(a asking, stop func(), mark string) (typed, *answered) {
 			return typed{}, &answered{Answer: plug.Answer{Decision: plug.Deny}, err: a.ctx.Err()}
 		}
 	}
+}
+
+// mark shows the mark and returns when: no line that was begun before is an answer.
+// It returns zero when that took so long that nobody knows who saw what.
+func (l *Lines) mark(mark string, dropped int) time.Time {
+	if dropped > 0 {
+		l.tell("%s typed before this could be read, and dropped", Count(dropped+l.keepWhole(), "line was", "lines were"))
+	}
+	at := l.flush()
+	if l.in.terminal {
+		l.print("\r") // over what was typed and is gone
+	}
+	if l.print("%s", mark); time.Since(at) > settle {
+		return time.Time{}
+	}
+	return at
+}
+
+// flush drops what was typed and not read yet, and returns when.
+func (l *Lines) flush() time.Time {
+	if l.in.terminal {
+		term.Discard(l.o.Stdin)
+	}
+	return time.Now()
 }
 
 // ended turns the end of the input into a no. On a terminal it was a key, for this

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"time"
 )
 
 const (
@@ -22,6 +23,8 @@ type typed struct {
 	text string
 	// cut: the line was longer than what is taken of one, so text is not all of it.
 	cut bool
+	// began is when its first byte had been read.
+	began time.Time
 	// err is io.EOF at the end, or why nothing can be read any more.
 	err error
 }
@@ -54,9 +57,10 @@ func newReader(from io.Reader, terminal bool) *reader {
 // pipe can not be taken back. It holds one line and ends with the process, or when
 // the input has something to say after over was closed.
 func (r *reader) run() {
-	in := bufio.NewReaderSize(r.from, 64<<10)
+	from := stamped{Reader: r.from}
+	in := bufio.NewReaderSize(&from, 64<<10)
 	for {
-		t, err := r.line(in)
+		t, err := r.line(in, &from)
 		if (err == nil || t.text != "") && !r.send(t) {
 			return
 		}
@@ -78,8 +82,25 @@ func (r *reader) send(t typed) bool {
 	}
 }
 
-// line reads one line and keeps so much of it as is taken.
-func (r *reader) line(in *bufio.Reader) (typed, error) {
+// stamped knows when something was read last.
+type stamped struct {
+	io.Reader
+	at time.Time
+}
+
+func (s *stamped) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	s.at = time.Now()
+	return n, err
+}
+
+// line reads one line and keeps so much of it as is taken. A terminal gives the
+// start of one away too, at the key that ends the input.
+func (r *reader) line(in *bufio.Reader, from *stamped) (typed, error) {
+	if _, err := in.Peek(1); err != nil {
+		return typed{}, err
+	}
+	began := from.at // whatever is buffered came with the last read
 	var all []byte
 	for {
 		piece, err := in.ReadSlice('\n')
@@ -90,6 +111,6 @@ func (r *reader) line(in *bufio.Reader) (typed, error) {
 		if n := len(all); n > 0 && all[n-1] == '\n' {
 			all = all[:n-1]
 		}
-		return typed{text: string(all), cut: len(all) >= r.limit}, err
+		return typed{text: string(all), cut: len(all) >= r.limit, began: began}, err
 	}
 }

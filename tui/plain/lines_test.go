@@ -169,7 +169,7 @@ func (r *rig) has(want string) {
 // asked lets the input be quiet until an answer is taken.
 func (r *rig) asked() {
 	r.t.Helper()
-	r.later(quiet + time.Millisecond)
+	r.later(quiet + settle + time.Millisecond)
 	if got := r.notes.String(); !strings.HasSuffix(got, "all: ") {
 		r.t.Fatalf("no question stands at the end of:\n%s", got)
 	}
@@ -269,6 +269,30 @@ func TestTypedAheadNeverApproves(t *testing.T) {
 		}
 		r.leaves()
 	})
+}
+
+// Symptom: a bare Enter behind the mark allowed a call. Trigger: the start of a line
+// had been read before the mark, as Ctrl+D lets a terminal give it away.
+func TestAHalfLineTypedAheadNeverApproves(t *testing.T) {
+	for _, late := range []time.Duration{0, quiet - time.Millisecond, quiet + settle/2} {
+		synctest.Test(t, func(t *testing.T) {
+			r := start(t, answers(`!{"x":1}`, "ok"), &toy{}, LineOptions{}, Talk{})
+			r.types("do it\n")
+			r.later(late)
+			r.types("y")
+			r.asked()
+			r.later(time.Hour) // however long the question is read
+			r.types("\n")
+			r.asked()
+			r.has("1 line was typed before this could be read, and dropped")
+			r.types("n\n")
+			r.later(time.Minute)
+			if r.toy.played() > 0 {
+				t.Errorf("approved by half a line:\n%s", r.notes)
+			}
+			r.leaves()
+		})
+	}
 }
 
 func TestAnswers(t *testing.T) {
@@ -659,7 +683,7 @@ func TestNoticesWaitForTheAnswer(t *testing.T) {
 		if got := out.String(); !strings.HasSuffix(got, "all: ") {
 			t.Errorf("got %q while a question stood", got)
 		}
-		l.in.lines <- typed{text: "y"}
+		l.in.lines <- typed{text: "y", began: time.Now()}
 		synctest.Wait()
 		if got := out.String(); !strings.HasSuffix(got, "all: notice: later\n") {
 			t.Errorf("got %q", got)

@@ -199,6 +199,50 @@ func TestLinesOnATerminal(t *testing.T) {
 		p.sees("\x1b[?2004l")
 		exits(t, cmd, 0)
 	})
+	t.Run("half a line before the question", func(t *testing.T) {
+		p, cmd := sit(t, answers(`!{"x":1}`, "Done."))
+		p.sees("> ")
+		p.types("do it\n")
+		p.sees("question: toy wants to run a program")
+		p.types("y" + ctrlD) // which is read at once
+		p.sees("? all: ")
+		p.types("\n")
+		p.sees("typed before this could be read, and dropped")
+		p.sees("? all: ")
+		p.types("n\n")
+		p.sees("not allowed")
+		p.sees("> ")
+		p.types(ctrlD)
+		exits(t, cmd, 0)
+	})
+	// Symptom: a line that was typed before the mark allowed a call. Trigger: the
+	// process was stopped meanwhile, so that line and timer came at once.
+	t.Run("stopped between question and mark", func(t *testing.T) {
+		const times = 8
+		var turns []string
+		for i := range times {
+			turns = append(turns, fmt.Sprintf(`!{"x":%d}`, i)) // the same again would be a loop
+		}
+		turns = append(turns, "Done.")
+		p, cmd := sit(t, answers(turns...))
+		p.sees("> ")
+		p.types("do it\n")
+		for range times {
+			p.sees("question: toy wants to run a program")
+			asked := time.After(quiet + 4*settle)
+			cmd.Process.Signal(syscall.SIGSTOP)
+			p.types("y\n")
+			<-asked
+			cmd.Process.Signal(syscall.SIGCONT)
+			p.sees("? all: ")
+			p.types("n\n")
+			p.sees("not allowed")
+		}
+		p.sees("Done.")
+		p.sees("> ")
+		p.types(ctrlD)
+		exits(t, cmd, 0)
+	})
 	t.Run("stop a run, then leave", func(t *testing.T) {
 		p, cmd := sit(t, long)
 		p.sees("> ")
