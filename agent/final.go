@@ -23,6 +23,9 @@ type Final struct {
 	Text   string     `json:"text"`
 	Usage  plug.Usage `json:"usage"`
 	Denied int        `json:"denied"`
+	// Fingerprint is that of a hermetic run, empty for others: whoever made it puts
+	// it in.
+	Fingerprint string `json:"fingerprint,omitempty"`
 }
 
 // Final is what programs are told of an outcome.

@@ -37,26 +37,26 @@ func runDemo(ctx context.Context, c *call) (int, error) {
 	if runtime.GOOS == "windows" {
 		return exitUsage, errors.New("the demonstration needs a POSIX shell, which this system has not")
 	}
-	ctx, stop := withSignals(ctx)
-	defer stop()
-	dir, err := demoRepository()
-	if err != nil {
-		return exitFailed, err
-	}
-	if !c.keep {
-		defer os.RemoveAll(dir)
-	}
-	app, err := c.demoApp(ctx, dir)
-	if err != nil {
-		return exitFailed, err
-	}
-	defer closeApp(c, app)
-	c.introduce(dir)
-	code, err := c.work(ctx, app, task{prompt: demoTask})
-	if c.keep {
-		plain.Note(c.Stderr, "the repository is kept in %s", dir)
-	}
-	return code, err
+	return c.oneTask(ctx, func(ctx context.Context, work worker) (int, error) {
+		dir, err := demoRepository()
+		if err != nil {
+			return exitFailed, err
+		}
+		if !c.keep {
+			defer os.RemoveAll(dir)
+		}
+		app, err := c.demoApp(ctx, dir)
+		if err != nil {
+			return exitFailed, err
+		}
+		defer closeApp(c, app)
+		c.introduce(dir)
+		code, err := work(ctx, app, task{prompt: demoTask})
+		if c.keep {
+			plain.Note(c.Stderr, "the repository is kept in %s", dir)
+		}
+		return code, err
+	})
 }
 
 // introduce says what is real and what is not.

@@ -3,12 +3,10 @@ package cli
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"syscall"
 
 	"alisio/agent"
 	"alisio/tui/cli/args"
@@ -81,12 +79,14 @@ func (c *call) printed(text string) (int, error) {
 
 // print writes to standard output; a reader that went away is no failure of
 // ours.
-func (c *call) print(text string) error {
-	_, err := io.WriteString(c.Stdout, text)
-	if err == nil || errors.Is(err, syscall.EPIPE) {
-		return nil
+func (c *call) print(text string) error { return unlessClosed(c.write(text)) }
+
+// write writes to standard output.
+func (c *call) write(text string) error {
+	if _, err := io.WriteString(c.Stdout, text); err != nil {
+		return fmt.Errorf("write the text: %w", err)
 	}
-	return fmt.Errorf("write the text: %w", err)
+	return nil
 }
 
 func topics() []string {

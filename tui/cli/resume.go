@@ -29,26 +29,26 @@ func (c *call) noMore() error {
 // runResume gives one more task to a stored session, or on a terminal, without a
 // task, goes on with the conversation.
 func runResume(ctx context.Context, c *call) (int, error) {
-	words := c.args
-	if !c.task.last {
-		if len(words) == 0 || words[0] == "-" {
-			return exitUsage, errNoSession
-		}
-		words = words[1:]
-	}
-	if len(words) == 0 && c.talks() {
+	if c.talks() && (c.task.last && len(c.args) == 0 || !c.task.last && len(c.args) == 1 && c.args[0] != "-") {
 		return c.talk(ctx, "", c.resumes)
 	}
-	ctx, stop := withSignals(ctx)
-	defer stop()
-	prompt, err := c.prompt(ctx, words, c.noMore())
-	switch {
-	case ctx.Err() != nil:
-		return exitCancelled, errCancelled
-	case err != nil:
-		return exitUsage, err
-	}
-	return c.start(ctx, job{prompt: prompt, work: c.work, find: c.resumes(ctx)})
+	return c.oneTask(ctx, func(ctx context.Context, work worker) (int, error) {
+		words := c.args
+		if !c.task.last {
+			if len(words) == 0 || words[0] == "-" {
+				return exitUsage, errNoSession
+			}
+			words = words[1:]
+		}
+		prompt, err := c.prompt(ctx, words, c.noMore())
+		switch {
+		case ctx.Err() != nil:
+			return exitCancelled, errCancelled
+		case err != nil:
+			return exitUsage, err
+		}
+		return c.start(ctx, job{prompt: prompt, work: work, find: c.resumes(ctx)})
+	})
 }
 
 // finder names the session to go on with, and the directory that it goes on in. It

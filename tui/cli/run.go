@@ -15,26 +15,26 @@ var errNoTask = errors.New(`no task is given; use: alisio run "what is to be don
 
 // runRun works on one task, in a new session or in that of --session.
 func runRun(ctx context.Context, c *call) (int, error) {
-	ctx, stop := withSignals(ctx)
-	defer stop()
-	prompt, err := c.prompt(ctx, c.args, errNoTask)
-	switch {
-	case ctx.Err() != nil:
-		return exitCancelled, errCancelled
-	case err != nil:
-		return exitUsage, err
-	}
-	j := job{prompt: prompt, work: c.work}
-	if c.task.session != "" {
-		j.find = func(store *agent.Store, here string) (agent.Session, string, int, error) {
-			s, code, err := c.session(ctx, store, c.task.session)
-			if err == nil {
-				code, err = c.ours(ctx, store, s)
-			}
-			return s, here, code, err
+	return c.oneTask(ctx, func(ctx context.Context, work worker) (int, error) {
+		prompt, err := c.prompt(ctx, c.args, errNoTask)
+		switch {
+		case ctx.Err() != nil:
+			return exitCancelled, errCancelled
+		case err != nil:
+			return exitUsage, err
 		}
-	}
-	return c.start(ctx, j)
+		j := job{prompt: prompt, work: work}
+		if c.task.session != "" {
+			j.find = func(store *agent.Store, here string) (agent.Session, string, int, error) {
+				s, code, err := c.session(ctx, store, c.task.session)
+				if err == nil {
+					code, err = c.ours(ctx, store, s)
+				}
+				return s, here, code, err
+			}
+		}
+		return c.start(ctx, j)
+	})
 }
 
 // worker works with an application on what a command line says.

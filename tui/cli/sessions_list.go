@@ -302,13 +302,18 @@ type object interface {
 
 // printJSON prints one object as a line that is safe for a terminal.
 func printJSON[T object](c *call, o T) error {
+	line, err := jsonLine(o)
+	if err != nil {
+		return err
+	}
+	return c.print(line)
+}
+
+func jsonLine[T object](o T) (string, error) {
 	data, err := json.Marshal(o)
 	if err != nil {
-		return err
+		return "", err
 	}
 	line, err := plain.EscapeJSON(nil, data)
-	if err != nil {
-		return err
-	}
-	return c.print(string(append(line, '\n')))
+	return string(line) + "\n", err
 }

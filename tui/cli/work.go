@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -81,15 +80,53 @@ type task struct {
 	store *agent.Store
 }
 
+// oneTask works on a task. With --json=final its one object is printed here, whatever
+// became of it: also of what fails before there is a run.
+func (c *call) oneTask(ctx context.Context, do func(context.Context, worker) (int, error)) (int, error) {
+	ctx, stop := withSignals(ctx)
+	defer stop()
+	var final *agent.Final
+	code, err := do(ctx, func(ctx context.Context, app *agent.App, t task) (int, error) {
+		f, code, err := c.work(ctx, app, t)
+		final = &f
+		return code, err
+	})
+	if !c.final {
+		return code, err
+	}
+	if final == nil {
+		f := unstarted(ctx, code, err)
+		final = &f
+	}
+	return c.deliver(code, err, finalLine(*final))
+}
+
+// unstarted is what programs are told when nothing was asked. What is wrong with the
+// command line has no cause of its own.
+func unstarted(ctx context.Context, code int, err error) agent.Final {
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	f := agent.NotStarted("", err)
+	switch {
+	case f.Status == agent.Cancelled:
+	case code == exitUsage:
+		f.Code = llm.CauseBadRequest
+	case f.Code == "":
+		f.Code = llm.CauseInternal
+	}
+	return f
+}
+
 // work runs one prompt, prints what becomes of it, and turns that into the exit
-// code:
+// code. What --json=final prints of it is returned.
 //
 //	not started   bad_request is wrong use (2): no server has seen anything yet;
 //	              a session in use 1, an uncertain one 9; other causes as in a run
 //	output gone   130 when the reader went away, as a signal would have it; 1 with
 //	              a reason when the disk is full or the device broken
 //	ended         by cause; a run that was denied all it tried is told why
-func (c *call) work(ctx context.Context, app *agent.App, t task) (int, error) {
+func (c *call) work(ctx context.Context, app *agent.App, t task) (agent.Final, int, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	s := c.surface(stop)
@@ -110,43 +147,67 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (int, error) {
 			s.Event(e)
 		},
 	}
+	fingerprint := ""
 	if c.hermetic {
 		f, err := app.Fingerprint(t.prompt, o)
 		if err != nil {
-			return exitUsage, err
+			return unstarted(ctx, exitUsage, err), exitUsage, err
 		}
-		c.notice("fingerprint %s", f)
+		fingerprint = f.Sum().String()
+		plain.Note(c.Stderr, "fingerprint %s", f) // asked for, so --quiet or not
 	}
 	out, err := app.Run(ctx, t.session, t.prompt, o)
 	if err != nil {
+		f := agent.NotStarted(t.session, err)
+		f.Fingerprint = fingerprint
 		code, err := c.refused(ctx, t, err)
-		return code, c.finally(agent.NotStarted(t.session, err), err)
+		return f, code, err
 	}
 	code, err := ended(s, out, denied)
 	if t.schema != nil && !c.json && out.Status == agent.Completed {
 		// The value stays what it is; the model's bytes do not reach the terminal.
 		line, e := plain.EscapeJSON(nil, []byte(out.Text))
-		if e == nil {
-			e = c.print(string(line) + "\n")
-		}
 		if e != nil {
 			code, err = exitFailed, e
+		} else {
+			code, err = c.deliver(code, err, string(line)+"\n")
 		}
 	}
-	err = c.finally(out.Final(), err)
 	if t.store != nil && c.watched() {
 		plain.Note(c.Stderr, "%s", c.goOn(ctx, t.store, out.SessionID))
 	}
-	return code, err
+	f := out.Final()
+	f.Fingerprint = fingerprint
+	return f, code, err
 }
 
-// finally prints the one object of --json=final. What can not be printed is what
-// the person is told of, unless there is something worse.
-func (c *call) finally(f agent.Final, err error) error {
-	if !c.final {
-		return err
+// finalLine is the one object of --json=final.
+func finalLine(f agent.Final) string {
+	line, err := jsonLine(f)
+	if err != nil {
+		return "" // of texts and numbers there always is one
 	}
-	return cmp.Or(err, printJSON(c, f))
+	return line
+}
+
+// deliver prints what a run is for. It was not delivered when it can not be printed,
+// and that is what the run exits with unless there is something worse.
+func (c *call) deliver(code int, err error, text string) (int, error) {
+	switch e := c.write(text); {
+	case e == nil, code != exitDone && err != nil:
+		return code, err
+	case gone(e) && code == exitDone:
+		return exitCancelled, nil // nobody is left to tell
+	case gone(e):
+		return code, nil
+	default:
+		return max(code, exitFailed), e
+	}
+}
+
+// gone reports whether an error of writing is that nobody reads any more.
+func gone(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
 }
 
 // refused is what a run exits with that was not started.
@@ -169,7 +230,7 @@ func (c *call) refused(ctx context.Context, t task, err error) (int, error) {
 // ended is what a run exits with.
 func ended(s surface, out agent.Outcome, denied string) (int, error) {
 	switch {
-	case errors.Is(s.Err(), syscall.EPIPE), errors.Is(s.Err(), io.ErrClosedPipe):
+	case gone(s.Err()):
 		// The reader of the answer went away: nobody is left to tell.
 		return exitCancelled, nil
 	case s.Err() != nil:
