@@ -23,16 +23,18 @@ func survivePipes() {
 // withSignals returns a context that SIGINT, SIGTERM and SIGHUP cancel. A
 // second SIGINT quits at once.
 func withSignals(ctx context.Context) (context.Context, func()) {
-	return signals(ctx, nil)
+	return signals(ctx, nil, quit)
 }
 
 // signals is withSignals, where SIGINT goes to interrupts instead, if there is
-// such a channel.
-func signals(ctx context.Context, interrupts chan<- os.Signal) (context.Context, func()) {
+// such a channel: then it is a conversation, which SIGQUIT ends too, the second one
+// at once. quit must end the process.
+func signals(ctx context.Context, interrupts chan<- os.Signal, quit func()) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stops := make(chan os.Signal, 2) // a third signal may be dropped
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		switch {
+		case s == syscall.SIGQUIT && interrupts == nil:
 		case s == syscall.SIGINT && interrupts != nil:
 			signal.Notify(interrupts, s)
 		case !signal.Ignored(s):
@@ -46,7 +48,7 @@ func signals(ctx context.Context, interrupts chan<- os.Signal) (context.Context,
 		for first := true; ; first = false {
 			select {
 			case s := <-stops:
-				if !first && s == syscall.SIGINT {
+				if !first && (s == syscall.SIGINT || s == syscall.SIGQUIT) {
 					quit()
 				}
 				if first {

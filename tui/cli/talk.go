@@ -57,12 +57,15 @@ func (c *call) talk(ctx context.Context, prompt string, find func(context.Contex
 		return exitUsage, fmt.Errorf("flag --%s is about one task, and this is a conversation; use: alisio run", alone)
 	}
 	interrupts := make(chan os.Signal, 1) // one that is dropped changes nothing
-	ctx, stop := signals(ctx, interrupts)
-	defer stop()
 	lines := plain.NewLines(plain.LineOptions{
 		Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr, Getenv: c.Getenv, Interrupts: interrupts,
 		Quit: quit, Quiet: c.quiet,
 	})
+	ctx, stop := signals(ctx, interrupts, func() {
+		lines.Restore()
+		quit()
+	})
+	defer stop()
 	var root, mode string
 	work := func(ctx context.Context, app *agent.App, t task) (int, error) {
 		ended, err := lines.Run(ctx, app, plain.Talk{

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"alisio/agent"
@@ -33,6 +34,9 @@ type Lines struct {
 	// screen holds the one ticket to print: a question keeps it until the answer.
 	screen chan struct{}
 
+	// bracketed: the terminal marks what is pasted, which must be ended.
+	bracketed atomic.Bool
+
 	session string
 	// waiting came while a run worked; size is their bytes.
 	waiting []typed
@@ -54,7 +58,7 @@ type LineOptions struct {
 	// the program cancels the context of Lines.Run. Its size is the sender's; one
 	// that is dropped while another waits changes nothing.
 	Interrupts <-chan os.Signal
-	// Quit ends the process at once: an interrupt came while a run is stopped
+	// Quit ends the process at once, the terminal being left as it was: an interrupt came while a run is stopped
 	// already. Without it such an interrupt is ignored.
 	Quit func()
 	// Quiet leaves out the head, tool lines and notices of a run.
@@ -146,15 +150,6 @@ func (l *Lines) Run(ctx context.Context, app *agent.App, t Talk) (Ended, error) 
 		l.tell("%s", t.GoOn(ctx, l.session))
 	}
 	return Ended{Session: l.session, Cancelled: left}, err
-}
-
-// bracket has the terminal mark what is pasted, and returns what ends that.
-func (l *Lines) bracket() func() {
-	if kind := l.o.Getenv("TERM"); !l.in.terminal || !term.IsTerminal(l.out) || kind == "" || kind == "dumb" {
-		return func() {}
-	}
-	l.print("\x1b[?2004h")
-	return func() { l.print("\x1b[?2004l") }
 }
 
 // talk is the loop: a prompt, a run.

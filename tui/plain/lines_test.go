@@ -65,6 +65,10 @@ func (y *toy) Prepare(_ context.Context, c *plug.Call) (plug.Plan, error) {
 }
 
 func (y *toy) Execute(_ context.Context, _ *plug.Call, p plug.Plan) (plug.Result, error) {
+	if strings.Contains(p.Shell, "hang") {
+		fmt.Println("hanging")
+		select {}
+	}
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	y.done = append(y.done, p.Shell)

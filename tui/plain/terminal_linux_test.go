@@ -96,9 +96,29 @@ func (p *person) sees(want string) {
 	}
 }
 
+// insists types keys again and again until something is shown.
+func (p *person) insists(keys, want string) {
+	p.t.Helper()
+	limit := time.After(20 * time.Second)
+	for again := time.After(0); !strings.Contains(p.seen, want); {
+		select {
+		case s, ok := <-p.shown:
+			if p.seen += s; !ok && !strings.Contains(p.seen, want) {
+				p.t.Fatalf("the terminal went away before %q: %q", want, p.seen)
+			}
+		case <-again:
+			p.types(keys)
+			again = time.After(200 * time.Millisecond)
+		case <-limit:
+			p.t.Fatalf("no %q in %q", want, p.seen)
+		}
+	}
+	p.sees(want)
+}
+
 func (p *person) types(keys string) { fmt.Fprint(p.master, keys) }
 
-const ctrlC, ctrlD = "\x03", "\x04"
+const ctrlC, ctrlD, ctrlZ = "\x03", "\x04", "\x1a"
 
 // converse is the program on the other side: it exits with 130, as the command
 // line does, when the conversation was cancelled.
@@ -138,6 +158,13 @@ func converse(turns string) {
 // sit starts the program on a terminal of its own.
 func sit(t *testing.T, turns string) (*person, *exec.Cmd) {
 	t.Helper()
+	return sitBefore(t, turns, "exec")
+}
+
+// sitBefore is sit with a shell in between, which is given what to do with the
+// program that its words begin with.
+func sitBefore(t *testing.T, turns, before string, after ...string) (*person, *exec.Cmd) {
+	t.Helper()
 	master, slave := terminal(t)
 	exe, err := os.Executable()
 	if err != nil {
@@ -145,7 +172,7 @@ func sit(t *testing.T, turns string) (*person, *exec.Cmd) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, exe, "-test.run=^TestLinesOnATerminal$")
+	cmd := exec.CommandContext(ctx, "sh", "-c", before+" '"+exe+"' -test.run=^TestLinesOnATerminal$"+strings.Join(after, ""))
 	cmd.Env = append(os.Environ(), "LINES_TURNS="+turns, "LINES_DIR="+t.TempDir(), "TERM=xterm", "NO_COLOR=1")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
@@ -278,6 +305,43 @@ func TestLinesOnATerminal(t *testing.T) {
 		p.sees("was not sent")
 		p.types(ctrlD)
 		exits(t, cmd, 0)
+	})
+	// Symptom: the shell was left in the mode that marks pastes, and the conversation
+	// without it after fg. Trigger: Ctrl+Z.
+	t.Run("stopped by the shell", func(t *testing.T) {
+		p, cmd := sitBefore(t, answers("x"), "set -m;", "; echo the shell; fg")
+		p.sees("\x1b[?2004h")
+		p.sees("Ctrl+D leaves\r\n> ")
+		p.types(ctrlZ)
+		p.sees("\x1b[?2004l")
+		p.sees("the shell")
+		p.sees("\x1b[?2004h")
+		p.types(ctrlD)
+		p.sees("\x1b[?2004l")
+		exits(t, cmd, 0)
+	})
+	t.Run("nobody can continue it", func(t *testing.T) {
+		p, cmd := sit(t, answers("x"))
+		p.sees("\x1b[?2004h")
+		p.sees("> ")
+		p.types(ctrlZ)
+		p.sees("\x1b[?2004l")
+		p.sees("\x1b[?2004h")
+		p.types(ctrlD)
+		p.sees("\x1b[?2004l")
+		exits(t, cmd, 0)
+	})
+	// Symptom: the shell was left in the mode that marks pastes. Trigger: a run does
+	// not end, and the second interrupt ends the process.
+	t.Run("a second interrupt", func(t *testing.T) {
+		p, cmd := sit(t, `{"turns":[{"calls":[{"name":"toy","arguments":{"hang":1}}]},{"text":"Done."}]}`)
+		p.sees("> ")
+		p.types("do it\n")
+		p.sees("? all: ")
+		p.types("y\n")
+		p.sees("hanging")
+		p.insists(ctrlC, "\x1b[?2004l") // two that come at once are one
+		exits(t, cmd, 131)
 	})
 	t.Run("told to end", func(t *testing.T) {
 		p, cmd := sit(t, long)

@@ -128,6 +128,7 @@ func (l *Lines) attend(done <-chan finished, stop func()) finished {
 func (l *Lines) interrupt(stop func()) {
 	if l.stopping {
 		if l.o.Quit != nil {
+			l.Restore()
 			l.o.Quit()
 		}
 		return

@@ -49,6 +49,18 @@ func Discard(stream any) {
 	}
 }
 
+// Foreground reports whether a terminal is this process's to use now, and not that
+// of a shell that continued it in the background. Where nothing tells, it is.
+func Foreground(stream any) bool {
+	yes := false
+	control(stream, func(fd uintptr) { yes = term.IsTerminal(int(fd)) && foreground(fd) })
+	return yes
+}
+
+// Continuable reports whether a shell started this process as a job of its own, and
+// so sees it stop and can continue it.
+func Continuable() bool { return continuable() }
+
 // Size returns the columns and lines of a terminal, zero when a stream is none.
 func Size(stream any) (columns, lines int) {
 	f, ok := stream.(*os.File)
