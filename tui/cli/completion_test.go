@@ -38,7 +38,7 @@ func shell(t *testing.T, name string, argv ...string) string {
 	}
 	dir := t.TempDir()
 	self := fmt.Sprintf("#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", asProgram, os.Args[0])
-	for file, text := range map[string]string{"bin/alisio": self, "script": script, "notes one.txt": "", "sub/x": ""} {
+	for file, text := range map[string]string{"bin/alisio": self, "script": script, "notes one.txt": "", "odd[1].txt": "", "odd1.txt": "", "sub/x": ""} {
 		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -67,6 +67,8 @@ func TestCompletionInBash(t *testing.T) {
 		{"alisio --mode au", "auto"},
 		{"alisio run --image no", "notes one.txt"},
 		{"alisio run --config = no", "notes one.txt"},
+		{"alisio run --config odd[", "odd[1].txt"}, // not what it matches
+		{"alisio help perm", "permissions"},
 		{"alisio run --cwd su", "sub"},
 		{"alisio completion z", "zsh"},
 		{"alisio nonsense x", ""},
@@ -90,6 +92,8 @@ func TestCompletionInFish(t *testing.T) {
 		{"alisio run --mode=f", "--mode=full"},
 		{"alisio --mode au", "auto"},
 		{"alisio run --image no", "notes one.txt"},
+		{"alisio run --config=no", "--config=notes one.txt"},
+		{"alisio run --cwd=su", "--cwd=sub/"},
 		{"alisio run --cwd su", "sub/"},
 		{"alisio completion z", "zsh"},
 	} {

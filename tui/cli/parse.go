@@ -10,6 +10,17 @@ import (
 func commandLine() *args.Table[settings, runner] {
 	return &args.Table[settings, runner]{
 		Program: "alisio", Commands: verbs(), Flags: flags(), Tasks: taskVerbs(),
+		Values: func(arg string) []string {
+			if arg != "TOPIC" {
+				return nil
+			}
+			list := topics()
+			for _, v := range verbs() {
+				list = append(list, v.Name)
+			}
+			slices.Sort(list)
+			return slices.Compact(list)
+		},
 	}
 }
 

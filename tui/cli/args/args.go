@@ -119,8 +119,8 @@ func (t *Table[S, R]) Parse(list []string, s *S, checks func(*S) bool) (Line[R],
 		used = append(used, f)
 	}
 	line := Line[R]{Words: words}
-	if len(words) > 0 && ended != 0 && !strings.ContainsAny(words[0], " \t\r\n") {
-		line = t.Resolve(words)
+	if ended != 0 {
+		line = t.line(words)
 	}
 	if line.Unknown != nil || line.Command.Group() || !checks(s) {
 		return line, nil
@@ -131,6 +131,15 @@ func (t *Table[S, R]) Parse(list []string, s *S, checks func(*S) bool) (Line[R],
 		}
 	}
 	return line, nil
+}
+
+// line is what the words say that are no flags: a first one with white space in it is
+// no command.
+func (t *Table[S, R]) line(words []string) Line[R] {
+	if len(words) == 0 || strings.ContainsAny(words[0], " \t\r\n") {
+		return Line[R]{Words: words}
+	}
+	return t.Resolve(words)
 }
 
 // misplaced complains about a flag that means nothing to the command.

@@ -119,6 +119,9 @@ func TestComplete(t *testing.T) {
 		{"run|--|--q", ":files"},
 		{"run|-", "--file --format --help -h --model -m"},
 		{"nonsense|", ""},
+		{"fix it|--mo", "--model"}, // white space: a prompt
+		{"fix it|--q", ""},
+		{"fix it|", ":files"},
 	} {
 		var got []string
 		for _, w := range table().Complete(strings.Split(c.words, "|")) {

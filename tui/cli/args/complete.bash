@@ -1,7 +1,7 @@
 # Completion of PROGRAM for bash: source it, or put it where bash-completion looks,
 # as ~/.local/share/bash-completion/completions/PROGRAM.
 _PROGRAM() {
-	local line word IFS=$'\n' words=() cur=${COMP_LINE:0:COMP_POINT}
+	local line word IFS=$'\n' words=() found=() cur=${COMP_LINE:0:COMP_POINT}
 	# The words up to the cursor, as the shell would split them, but with "=" and ":"
 	# inside of words.
 	local i
@@ -21,8 +21,8 @@ _PROGRAM() {
 	while read -r line; do
 		line=${line%%$'\t'*}
 		case $line in
-		:files) compopt -o filenames 2>/dev/null; COMPREPLY+=($(compgen -f -- "$piece")) ;;
-		:dirs) compopt -o filenames 2>/dev/null; COMPREPLY+=($(compgen -d -- "$piece")) ;;
+		:files) compopt -o filenames 2>/dev/null; mapfile -t found < <(compgen -f -- "$piece"); COMPREPLY+=("${found[@]}") ;;
+		:dirs) compopt -o filenames 2>/dev/null; mapfile -t found < <(compgen -d -- "$piece"); COMPREPLY+=("${found[@]}") ;;
 		*) COMPREPLY+=("${line#"$before"}") ;;
 		esac
 	done < <(PROGRAM completion --words -- "${words[@]}" 2>/dev/null)

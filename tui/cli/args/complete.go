@@ -84,11 +84,11 @@ func (f *Flag[S]) values() []Candidate {
 // flagCandidates are the flags that the command takes; those behind "=" are the
 // values of the flag before it.
 func (t *Table[S, R]) flagCandidates(plain []string, last string) []Candidate {
-	name := t.Resolve(plain).Name
+	name := t.line(plain).Name
 	var all []Candidate
 	for i := range t.Flags {
 		f := &t.Flags[i]
-		if name != "" && !t.taken(f, name) {
+		if len(plain) > 0 && !t.taken(f, name) {
 			continue
 		}
 		if before := "--" + f.Name + "="; strings.HasPrefix(last, before) {
@@ -113,9 +113,12 @@ func (t *Table[S, R]) wordCandidates(plain []string) []Candidate {
 	list := t.Commands
 	var all []Candidate
 	if len(plain) > 0 {
-		line := t.Resolve(plain)
-		if line.Unknown != nil {
+		line := t.line(plain)
+		switch {
+		case line.Unknown != nil:
 			return nil
+		case line.Name == "":
+			return []Candidate{{Word: Files}} // words of a prompt
 		}
 		if !line.Command.Group() {
 			return t.argCandidates(line.Command.Args, len(line.Words))
