@@ -32,7 +32,7 @@ const demoTask = "sh check.sh fails: find out why and repair it"
 // temporary repository.
 func runDemo(ctx context.Context, c *call) (int, error) {
 	if len(c.args) > 0 {
-		return exitUsage, fmt.Errorf("alisio demo takes no argument, found %q", c.args[0])
+		return exitUsage, fmt.Errorf("alisio demo takes no argument, found %s", clipped(c.args[0]))
 	}
 	if runtime.GOOS == "windows" {
 		return exitUsage, errors.New("the demonstration needs a POSIX shell, which this system has not")

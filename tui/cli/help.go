@@ -65,7 +65,7 @@ func page(topic string) (string, error) {
 // runVersion prints the version.
 func runVersion(_ context.Context, c *call) (int, error) {
 	if c.verb == "version" && len(c.args) > 0 {
-		return exitUsage, fmt.Errorf("alisio version takes no argument, found %q", c.args[0])
+		return exitUsage, fmt.Errorf("alisio version takes no argument, found %s", clipped(c.args[0]))
 	}
 	return c.printed("alisio " + agent.Version + "\n")
 }

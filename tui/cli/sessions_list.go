@@ -37,11 +37,11 @@ func runList(ctx context.Context, c *call) (int, error) {
 	if q.Limit == 0 {
 		q.Limit = usualLimit
 	}
+	dir, err := c.workingDir() // also where it only leads to --db: a wrong one is told
+	if err != nil && (c.sessions.here || c.cwd != "") {
+		return exitUsage, err
+	}
 	if c.sessions.here {
-		dir, err := c.workingDir()
-		if err != nil {
-			return exitUsage, err
-		}
 		q.Workspace = agent.Root(dir, c.Getenv("HOME"))
 	}
 	store, code, err := c.look(ctx)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"alisio/agent/config"
@@ -227,9 +228,9 @@ func (t *Table[S, R]) unknownFlag(word, name string) error {
 	}
 	word, _, _ = strings.Cut(word, "=")
 	if near, ok := config.Nearest(name, names); ok {
-		return fmt.Errorf("unknown flag %q, did you mean %q?", word, "--"+near)
+		return fmt.Errorf("unknown flag %s, did you mean %q?", Quote(word), "--"+near)
 	}
-	return fmt.Errorf("unknown flag %q; %s help lists the flags", word, t.Program)
+	return fmt.Errorf("unknown flag %s; %s help lists the flags", Quote(word), t.Program)
 }
 
 // unknownCommand tells of a word that is no command. below is the command of
@@ -244,16 +245,42 @@ func (t *Table[S, R]) unknownCommand(below, word string, known []Command[R]) err
 		return fmt.Errorf("%s %s: %w", t.Program, below, err)
 	}
 	return llm.Errorf(llm.CauseBadRequest, "%w", err).
-		WithHint(fmt.Sprintf("a task is given as: %s run %q", t.Program, word))
+		WithHint(fmt.Sprintf("a task is given as: %s run %s", t.Program, Quote(word)))
 }
 
 // Unknown tells of a word that is none of those known, with the nearest of them.
 func Unknown(what, word string, known []string) error {
 	choices := strings.Join(known, ", ")
 	if near, ok := config.Nearest(word, known); ok {
-		return fmt.Errorf("unknown %s %q, did you mean %q? known: %s", what, word, near, choices)
+		return fmt.Errorf("unknown %s %s, did you mean %q? known: %s", what, Quote(word), near, choices)
 	}
-	return fmt.Errorf("unknown %s %q; known: %s", what, word, choices)
+	return fmt.Errorf("unknown %s %s; known: %s", what, Quote(word), choices)
+}
+
+// Quote quotes a word of the command line for an error, the start of a long one: it
+// may be a whole file that a shell put in.
+func Quote(word string) string {
+	const most = 60 // bytes
+	if len(word) <= most {
+		return strconv.Quote(word)
+	}
+	start := strings.ToValidUTF8(word[:most], "")
+	return fmt.Sprintf("%s… (%d bytes)", strconv.Quote(start), len(word))
+}
+
+// maxName bounds the name of a file or directory, in bytes: no system opens a longer
+// one, and each would say so with all of it.
+const maxName = 4096
+
+// checkName complains about what can be no name.
+func checkName(v string) error {
+	switch {
+	case v == "":
+		return errNoName
+	case len(v) > maxName:
+		return fmt.Errorf("a name of %d bytes is longer than can be: %s", len(v), Quote(v))
+	}
+	return nil
 }
 
 // errNoName tells of a name that was not given, as by a variable that is not set.
@@ -271,8 +298,8 @@ func On[S any](field func(*S) *bool) func(*S, string) error {
 // is a variable that was not set, and must not count as not given.
 func Named[S any](field func(*S) *string) func(*S, string) error {
 	return func(s *S, v string) error {
-		if v == "" {
-			return errNoName
+		if err := checkName(v); err != nil {
+			return err
 		}
 		*field(s) = v
 		return nil
@@ -282,8 +309,8 @@ func Named[S any](field func(*S) *string) func(*S, string) error {
 // Each makes a setter of a flag that names one thing each time it is given.
 func Each[S any](field func(*S) *[]string) func(*S, string) error {
 	return func(s *S, v string) error {
-		if v == "" {
-			return errNoName
+		if err := checkName(v); err != nil {
+			return err
 		}
 		*field(s) = append(*field(s), v)
 		return nil
