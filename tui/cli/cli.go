@@ -21,6 +21,7 @@ import (
 	"alisio/plug"
 	"alisio/tui/cli/args"
 	"alisio/tui/plain"
+	"alisio/tui/term"
 )
 
 // Env is the world around the program, as main hands it over.
@@ -97,7 +98,7 @@ type call struct {
 
 // Main runs the program and returns its exit code.
 func Main(ctx context.Context, env Env) int {
-	survivePipes()
+	term.SurvivePipes()
 	c, err := parse(env)
 	if err != nil {
 		plain.Failure(env.Stderr, err)

@@ -125,7 +125,7 @@ func (c *call) printList(list []agent.Summary, places map[string]place, withPlac
 	names := shortNames(list)
 	var t plain.Table
 	for i, s := range list {
-		row := []string{names[i], fmt.Sprintf("%6s", age(now, s.Updated)), text.Clip(title(s.Session), maxTitle)}
+		row := []string{names[i], fmt.Sprintf("%6s", plain.Age(now, s.Updated)), text.Clip(title(s.Session), maxTitle)}
 		if withPlaces {
 			row = append(row, placeName(s.Workspace, home, places))
 		}
@@ -145,7 +145,7 @@ func placeName(path, home string, places map[string]place) string {
 	p := places[path]
 	name := p.label
 	if name == "" {
-		name = text.Line(atHome(path, home))
+		name = text.Line(plain.AtHome(path, home))
 	}
 	if p.pinned {
 		name += " (pinned)"
@@ -222,33 +222,6 @@ func interrupted(s agent.Summary) bool {
 		return s.BusyPID == 0
 	}
 	return false
-}
-
-// age writes how long ago something was.
-func age(now, then time.Time) string {
-	d := now.Sub(then)
-	const day = 24 * time.Hour
-	switch {
-	case then.IsZero():
-		return "?"
-	case d < time.Minute:
-		return "now"
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", d/time.Minute)
-	case d < 2*day:
-		return fmt.Sprintf("%d h", d/time.Hour)
-	case d < 100*day:
-		return fmt.Sprintf("%d d", d/day)
-	}
-	return fmt.Sprintf("%d mo", d/(30*day))
-}
-
-// atHome writes a path below the home directory with ~.
-func atHome(path, home string) string {
-	if rest, ok := strings.CutPrefix(path, home); ok && home != "" && (rest == "" || rest[0] == '/' || rest[0] == '\\') {
-		return "~" + rest
-	}
-	return path
 }
 
 // entry is a session as --json prints it. Times are RFC 3339 in UTC with

@@ -32,11 +32,11 @@ func TestAge(t *testing.T) {
 		{-time.Hour, "now"}, {0, "now"}, {59 * time.Second, "now"}, {time.Minute, "1 min"}, {59 * time.Minute, "59 min"},
 		{time.Hour, "1 h"}, {47 * time.Hour, "47 h"}, {48 * time.Hour, "2 d"}, {99 * 24 * time.Hour, "99 d"}, {400 * 24 * time.Hour, "13 mo"},
 	} {
-		if got := age(now, now.Add(-c.ago)); got != c.want {
+		if got := plain.Age(now, now.Add(-c.ago)); got != c.want {
 			t.Errorf("%v ago: got %q, want %q", c.ago, got, c.want)
 		}
 	}
-	if got := age(now, time.Time{}); got != "?" {
+	if got := plain.Age(now, time.Time{}); got != "?" {
 		t.Errorf("of an old program: got %q", got)
 	}
 }
@@ -88,7 +88,7 @@ func TestAtHome(t *testing.T) {
 	for _, c := range []struct{ path, home, want string }{
 		{"/home/a/x", "/home/a", "~/x"}, {"/home/a", "/home/a", "~"}, {"/home/ab", "/home/a", "/home/ab"}, {"/x", "", "/x"},
 	} {
-		if got := atHome(c.path, c.home); got != c.want {
+		if got := plain.AtHome(c.path, c.home); got != c.want {
 			t.Errorf("%v: got %q", c, got)
 		}
 	}

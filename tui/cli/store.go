@@ -63,7 +63,7 @@ func candidates(ctx context.Context, store *agent.Store, ids []string) string {
 		}
 		row := []string{text.Line(id)}
 		if s, err := store.Session(ctx, id); err == nil {
-			row = append(row, fmt.Sprintf("%6s", age(now, s.Updated)), text.Clip(title(s), maxTitle))
+			row = append(row, fmt.Sprintf("%6s", plain.Age(now, s.Updated)), text.Clip(title(s), maxTitle))
 		}
 		t = append(t, row)
 	}

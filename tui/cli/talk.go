@@ -61,7 +61,7 @@ func (c *call) talk(ctx context.Context, prompt string, find func(context.Contex
 		Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr, Getenv: c.Getenv, Interrupts: interrupts,
 		Quit: quit, Quiet: c.quiet,
 	})
-	ctx, stop := signals(ctx, interrupts, func() {
+	ctx, stop := term.Signals(ctx, interrupts, func() {
 		lines.Restore()
 		quit()
 	})

@@ -1,5 +1,6 @@
 // Package term knows what the standard streams are: terminals or not, how wide,
-// and whether they show colour. It is the one door to golang.org/x/term.
+// and whether they show colour; and which signals end a program there. It is the one
+// door to golang.org/x/term.
 package term
 
 import (

@@ -1,0 +1,34 @@
+package plain
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Age writes how long ago something was.
+func Age(now, then time.Time) string {
+	d := now.Sub(then)
+	const day = 24 * time.Hour
+	switch {
+	case then.IsZero():
+		return "?"
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	case d < 2*day:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	case d < 100*day:
+		return fmt.Sprintf("%d d", d/day)
+	}
+	return fmt.Sprintf("%d mo", d/(30*day))
+}
+
+// AtHome writes a path below the home directory with ~.
+func AtHome(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, home); ok && home != "" && (rest == "" || rest[0] == '/' || rest[0] == '\\') {
+		return "~" + rest
+	}
+	return path
+}
