@@ -9,8 +9,6 @@ package plug
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
-	"net/http"
 
 	"alisio/llm"
 )
@@ -35,25 +33,6 @@ type Plugin struct {
 	// Dispose, if set, gives back what Setup took. It is called once, after all
 	// registrations are undone.
 	Dispose func(ctx context.Context) error
-}
-
-// API is what a plugin may do. Its members may be used in Setup and until the
-// plugin is disposed.
-type API struct {
-	// AddTool registers a tool under its unprefixed name. The returned function
-	// takes it away again; calling it twice does nothing.
-	AddTool func(Tool) (undo func(), err error)
-	// AddProvider registers a kind of model provider. Registering never
-	// activates: Create is called when a request first needs the provider.
-	AddProvider func(ProviderRegistration) (undo func(), err error)
-	// HTTP returns the application's HTTP client for a purpose. It has no
-	// overall time-out: bound calls by their context.
-	HTTP func(Purpose) *http.Client
-	// Options decodes the plugin's own configuration (builtinPlugins.<id>)
-	// strictly into a pointer to a struct; absent keys leave it untouched.
-	Options func(into any) error
-	// Log is the plugin's log. It never holds a key.
-	Log *slog.Logger
 }
 
 // Purpose says what a connection is for; redirect, proxy and address policy

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 
 	"alisio/llm"
 )
@@ -64,6 +65,16 @@ type Call struct {
 	// Files and Exec are those of the session; never nil in the engine.
 	Files *Files
 	Exec  *Exec
+	// HTTP returns the client of a purpose; nil: the call has no network.
+	HTTP func(Purpose) *http.Client
+	// Resources are skills and instruction files; nil: there are none.
+	Resources *Resources
+	// State keeps small values of the session for the application's own tools; its
+	// functions are nil where there is no store.
+	State State
+	// Ask puts a question to the person, in the queue of the session's tree;
+	// ErrNoSurface: nobody can be asked. It is never nil in the engine.
+	Ask func(ctx context.Context, q Question) (Answer, error)
 	// Progress shows new output of a running call to the person who watches:
 	// plain text, never stored. It is never nil in the engine, may be called
 	// from any goroutine until Execute returns, and does not block for long.
