@@ -40,11 +40,9 @@ func (a *answer) checkReasoning() error {
 }
 
 // report keeps the last usage that counts anything.
-func (a *answer) report(reports ...*llm.Usage) {
-	for _, u := range reports {
-		if u != nil {
-			a.usage = u
-		}
+func (a *answer) report(u *llm.Usage) {
+	if u != nil {
+		a.usage = u
 	}
 }
 

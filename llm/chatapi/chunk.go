@@ -232,14 +232,7 @@ func (u *usage) words() *llm.Usage {
 	if w.CachedInput == 0 {
 		w.CachedInput = int(u.PromptCacheHitTokens)
 	}
-	if w == (llm.Usage{}) {
-		return nil
-	}
-	if w.Reasoning > w.Output {
-		w.Output += w.Reasoning // a server that counts reasoning apart
-	}
-	w.CachedInput = min(w.CachedInput, w.Input)
-	return &w
+	return wire.Usage(w)
 }
 
 // timings is llama.cpp's report.

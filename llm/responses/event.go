@@ -68,18 +68,10 @@ func (r *response) usage() *llm.Usage {
 	if wire.Present(r.Usage) {
 		_ = json.Unmarshal(r.Usage, &u)
 	}
-	if u == (usage{}) {
-		return nil
-	}
-	w := llm.Usage{
+	return wire.Usage(llm.Usage{
 		Input: int(u.Input), Output: int(u.Output),
 		CachedInput: int(u.InputDetails.Cached), Reasoning: int(u.OutputDetails.Reasoning),
-	}
-	if w.Reasoning > w.Output {
-		w.Output += w.Reasoning // a server that counts reasoning apart
-	}
-	w.CachedInput = min(w.CachedInput, w.Input)
-	return &w
+	})
 }
 
 // outputItem is an item of the output. What is not read here is kept in its raw

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"math"
 	"unicode/utf8"
+
+	"alisio/llm"
 )
 
 // Present reports whether a field was sent and is not null.
@@ -46,6 +48,19 @@ func (n *Count) UnmarshalJSON(b []byte) error {
 	}
 	*n = Count(max(0, min(f, math.MaxInt32/4)))
 	return nil
+}
+
+// Usage makes a report what llm.Usage says that it is, whose cached tokens are part
+// of the input and whose reasoning is part of the output; nil when it counts nothing.
+func Usage(u llm.Usage) *llm.Usage {
+	if u == (llm.Usage{}) {
+		return nil
+	}
+	if u.Reasoning > u.Output {
+		u.Output += u.Reasoning // a server that counts reasoning apart
+	}
+	u.CachedInput = min(u.CachedInput, u.Input)
+	return &u
 }
 
 // Members ranges over the members of a JSON object in their order.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 	"unicode/utf8"
+
+	"alisio/llm"
 )
 
 func FuzzString(f *testing.F) {
@@ -17,4 +19,19 @@ func FuzzString(f *testing.F) {
 			t.Errorf("%q: got %q as %s, %v", s, got, b, err)
 		}
 	})
+}
+
+func TestUsage(t *testing.T) {
+	if got := Usage(llm.Usage{}); got != nil {
+		t.Errorf("a report that counts nothing: got %+v", *got)
+	}
+	for _, c := range []struct{ reported, want llm.Usage }{
+		{llm.Usage{Input: 9, Output: 5, CachedInput: 4, Reasoning: 5}, llm.Usage{Input: 9, Output: 5, CachedInput: 4, Reasoning: 5}},
+		{llm.Usage{Input: 9, Output: 5, Reasoning: 6}, llm.Usage{Input: 9, Output: 11, Reasoning: 6}},
+		{llm.Usage{Input: 9, CachedInput: 10}, llm.Usage{Input: 9, CachedInput: 9}},
+	} {
+		if got := Usage(c.reported); got == nil || *got != c.want {
+			t.Errorf("%+v: got %+v, want %+v", c.reported, got, c.want)
+		}
+	}
 }
