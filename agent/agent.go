@@ -237,7 +237,7 @@ func (a *App) choose(ctx context.Context) (profile.Choice, error) {
 		c = profile.Choice{Provider: a.o.Provider, Model: a.o.Model}
 	} else {
 		var err error
-		if c, err = a.providers.Choose(ctx, a.selection()); err != nil {
+		if c, err = a.providers.Choose(ctx, a.o.selection()); err != nil {
 			return c, err
 		}
 		c.Provider = advised{c.Provider, c.Secrets, func() { a.renewal.begin(a, c.Kept) }}

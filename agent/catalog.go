@@ -19,8 +19,8 @@ func (a *App) Models(ctx context.Context, refresh bool) (Catalog, error) {
 	if a.o.Provider != nil {
 		return profile.List(ctx, profile.Choice{Provider: a.o.Provider})
 	}
-	s := a.selection()
-	if kept, ok := profile.Kept(s); ok && !refresh && !kept.Due(time.Now()) {
+	s := a.o.selection()
+	if kept, ok := profile.Kept(s); ok && !refresh && !profile.Due(kept.Fetched, time.Now()) {
 		return kept, nil
 	}
 	c, err := a.providers.Models(ctx, s)
@@ -30,11 +30,11 @@ func (a *App) Models(ctx context.Context, refresh bool) (Catalog, error) {
 	return c, err
 }
 
-// selection is what the model of this application is chosen by.
-func (a *App) selection() profile.Selection {
+// selection is what the model of an application is chosen by. Getenv is set.
+func (o Options) selection() profile.Selection {
 	return profile.Selection{
-		Config: a.o.Config, Getenv: a.o.Getenv, Loopback: transport.IsLoopback, UserAgent: "alisio/" + Version,
-		Cache: a.o.Dirs.Cache,
+		Config: o.Config, Getenv: o.Getenv, Loopback: transport.IsLoopback, UserAgent: "alisio/" + Version,
+		Cache: o.Dirs.Cache,
 	}
 }
 
@@ -64,7 +64,7 @@ func (r *renewal) begin(a *App, kept time.Time) {
 		go func() {
 			defer close(r.done)
 			// An old list is as good as no answer: the next run tries again.
-			a.providers.Models(ctx, a.selection())
+			a.providers.Models(ctx, a.o.selection())
 		}()
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"alisio/agent/config"
 	"alisio/agent/profile"
 	"alisio/agent/text"
-	"alisio/agent/transport"
 	"alisio/db"
 	"alisio/llm"
 )
@@ -103,22 +102,14 @@ func newDoctor(o DoctorOptions) *doctor {
 		cfg = config.Default()
 	}
 	d.app.Config, d.app.Policy.Mode = cfg, cfg.Permissions.Mode
-	d.auth = profile.InspectKey(d.selection())
+	d.auth = profile.InspectKey(d.app.selection())
 	return d
-}
-
-func (d *doctor) selection() profile.Selection {
-	return profile.Selection{
-		Config: d.app.Config, Getenv: d.app.Getenv, Loopback: transport.IsLoopback, UserAgent: "alisio/" + Version,
-		Cache: d.app.Dirs.Cache,
-	}
 }
 
 // Hiding returns what takes the key, and the values of extra headers, out of what is
 // shown of a configuration: a gateway's address can hold them. o.Getenv is set.
 func Hiding(o Options) func(text string) string {
-	d := doctor{app: o}
-	return profile.InspectKey(d.selection()).Hide
+	return profile.InspectKey(o.selection()).Hide
 }
 
 // apart returns the errors that were joined.

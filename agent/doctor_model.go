@@ -24,7 +24,7 @@ func (d *doctor) model() {
 			"no model is chosen")
 		return
 	}
-	m, kept := profile.Known(d.selection())
+	m, kept := profile.Known(d.app.selection())
 	name := fmt.Sprintf("%s (%s)", m.ID, cfg.Origin("provider.model"))
 	if m.ContextWindow == 0 {
 		d.add("model", Note, "alisio models asks the server, which may not tell it; else set provider.contextWindow", "%s: its context window is not known", name)

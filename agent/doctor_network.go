@@ -54,7 +54,7 @@ func Network(ctx context.Context, o DoctorOptions) []Check {
 // network does the work of Network with an application; proxy is what its
 // transport goes by.
 func (d *doctor) network(ctx context.Context, app *App, proxy func(*http.Request) (*url.URL, error)) {
-	s := d.selection()
+	s := d.app.selection()
 	u, err := url.Parse(s.Config.Provider.BaseURL)
 	if err != nil {
 		d.add("endpoint", Problem, "check provider.baseURL", "the base URL is not valid")

@@ -72,7 +72,7 @@ func ids(c Catalog) string {
 func TestCatalogIsKeptForWhenTheServerIsGone(t *testing.T) {
 	p := open(t, wares)
 	c, err := p.registry.Models(t.Context(), p.s)
-	if err != nil || ids(c) != "b:9:3 a:8:4" || c.Stale != nil || c.Unkept != nil || c.Due(time.Now()) {
+	if err != nil || ids(c) != "b:9:3 a:8:4" || c.Stale != nil || c.Unkept != nil || Due(c.Fetched, time.Now()) {
 		t.Fatalf("got %+v, %v", c, err)
 	}
 	p.Close()
