@@ -10,14 +10,6 @@ import (
 // Explained is a file that could hold instructions and what becomes of it.
 type Explained = resource.Explained
 
-// The kinds of instruction files, in Explained.Kind.
-const (
-	KindGlobal    = resource.Global
-	KindDirectory = resource.Directory
-	KindOverride  = resource.Override
-	KindFallback  = resource.Fallback
-)
-
 // ExplainContext tells which instruction files a run that works at a path is
 // given, in their order and why, and which it passes over. A relative path counts
 // from Options.Dir; it need not exist. Of the options Dir, Dirs, Config and Getenv
