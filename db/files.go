@@ -1,10 +1,12 @@
 package db
 
-import "path/filepath"
+import (
+	"path/filepath"
 
-// sidecars are the endings of the files that SQLite keeps beside a database, the
-// first that of the database itself.
-func sidecars() []string { return []string{"", "-wal", "-shm", "-journal"} }
+	"alisio/db/swap"
+)
+
+func sidecars() []string { return swap.Sidecars() }
 
 // Files are what the database consists of: the file, those beside it, the locks,
 // the blobs. The paths are absolute; some may not be there.

@@ -262,7 +262,7 @@ func (p *repair) compact(ctx context.Context, conn *sql.Conn) error {
 // recover makes a new database of what lies at from, of which work is a copy, and
 // puts it in the place of the damaged one. Until it is whole nothing is changed.
 func (p *repair) recover(ctx context.Context, from, work string) error {
-	fresh := swap.New(work)
+	fresh := swap.Fresh(work)
 	defer swap.Remove(fresh)
 	made, err := p.salvage(ctx, from, work, fresh)
 	if err != nil {

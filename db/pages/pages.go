@@ -2,11 +2,11 @@
 // (https://www.sqlite.org/fileformat2.html) whose header, schema or interior
 // pages are broken, so that SQLite itself does not find them any more.
 //
-// It writes nothing but to a copy (Wipe, Mend) and knows no table: it gives each leaf page's records with
-// the root that still leads to it, and the caller says what they are. Whatever
-// the file says is hostile: every length, offset and page number is checked, a
-// page belongs to one row at most, and a whole file is read a few times over at
-// the worst. It refuses what it can not prove whole: a record whose lengths do
+// It writes nothing but to a copy (Wipe, Mend) and knows no table: it gives each
+// leaf page's records with the root that still leads to it, and the caller says
+// what they are. Whatever the file says is hostile: every length, offset and page
+// number is checked, a page belongs to one row at most, and a whole file is read a
+// few times over at the worst. It refuses what it can not prove whole: a record whose lengths do
 // not add up, one whose overflow pages are in the freelist or belong to another,
 // and one whose header does not fit on its page.
 package pages

@@ -20,7 +20,7 @@ const (
 	damagedWord   = ".damaged-"
 	recoveredWord = ".recovered-"
 	checkedWord   = ".checked-"
-	newEnd        = "-new"
+	freshEnd      = "-new"
 	partEnd       = ".part"
 )
 
@@ -35,12 +35,11 @@ const (
 	partPattern  = `^\.damaged-` + stampPattern + `(-wal|-journal)?\.part$`
 )
 
-// Checked and New are the names of the copy that a repair looks at, and of the
-// database that it makes of it.
+// Checked is a name for the copy that a repair looks at.
 func (s *Swap) Checked() string { return Free(s.Path + checkedWord + s.Stamp) }
 
-// New is the name of the database that a repair makes of the copy at checked.
-func New(checked string) string { return checked + newEnd }
+// Fresh is the name of the database that a repair makes of the copy at checked.
+func Fresh(checked string) string { return checked + freshEnd }
 
 // Left returns the files of repairs that were cut short, by name.
 func Left(path string) []string { return files(path, ownPattern+"|"+partPattern) }

@@ -7,12 +7,13 @@ import (
 	"os"
 )
 
-// sidecars are the endings of the files that SQLite keeps beside a database.
-func sidecars() []string { return []string{"", "-wal", "-shm", "-journal"} }
+// Sidecars are the endings of the files that SQLite keeps beside a database, the
+// first that of the database itself.
+func Sidecars() []string { return []string{"", "-wal", "-shm", "-journal"} }
 
-// Abandoned reports whether a database is missing, or shorter than any page, while its
-// log is not: SQLite would begin anew and drop the log. It looks at the log first: who makes a
-// database has made its file before.
+// Abandoned reports whether a database is missing, or shorter than any page, while
+// its log is not: SQLite would begin anew and drop the log. It looks at the log
+// first: who makes a database has made its file before.
 func Abandoned(path string) bool {
 	const least = 32 + 24 + 512 // a log with one page
 	log, err := os.Stat(path + "-wal")
@@ -45,7 +46,7 @@ func Lost(path string) error {
 
 // Remove removes a database that a repair made, with what SQLite keeps beside it.
 func Remove(path string) {
-	for _, end := range sidecars() {
+	for _, end := range Sidecars() {
 		_ = os.Remove(path + end)
 	}
 }

@@ -308,7 +308,7 @@ func Free(path string) string {
 }
 
 func taken(name string) bool {
-	for _, end := range sidecars() {
+	for _, end := range Sidecars() {
 		for _, part := range []string{"", partEnd} {
 			if _, err := os.Lstat(name + end + part); !errors.Is(err, fs.ErrNotExist) {
 				return true

@@ -9,8 +9,8 @@
 // prefixItems) switches that neighbour off. Unchecked tells of them.
 //
 // Schemas come from foreign servers and arguments from models: sizes, depths
-// and steps are bounded, a recursive schema ends or is refused, nothing is fetched. It
-// checks form alone and never allows a call.
+// and steps are bounded, a recursive schema ends or is refused, nothing is fetched.
+// It checks form alone and never allows a call.
 package schema
 
 import (
