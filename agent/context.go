@@ -26,15 +26,14 @@ func ExplainContext(o Options, path string) ([]Explained, error) {
 	if !contains(root, at) {
 		return nil, fmt.Errorf("explain the context: %q is outside the workspace %q", path, root)
 	}
-	files := contextOptions(o, root)
-	files.Dir = realPath(o.Dir)
-	return resource.Explain(files, at)
+	return resource.Explain(contextOptions(o, root), at)
 }
 
-// contextOptions say where the instruction files of an application are.
+// contextOptions say where the instruction files of an application are. The root
+// has its links resolved, and so has the directory then.
 func contextOptions(o Options, root string) resource.Options {
 	return resource.Options{
-		ConfigHome: o.Dirs.Config, Root: root, Dir: o.Dir,
+		ConfigHome: o.Dirs.Config, Root: root, Dir: realPath(o.Dir),
 		ClaudeMdFallback: o.Config.Context.ClaudeMdFallback, MaxBytes: o.Config.Context.MaxBytes,
 	}
 }

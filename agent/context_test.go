@@ -29,6 +29,31 @@ func repository(t *testing.T, files map[string]string) string {
 	return root
 }
 
+// Symptom: no run began: "is not inside". Trigger: a working directory that is reached
+// by a link, as that of a shell is which went there by one.
+func TestAWorkingDirectoryBehindALink(t *testing.T) {
+	root := repository(t, map[string]string{"AGENTS.md": "root says tabs", "sub/AGENTS.md": "sub says spaces"})
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(root, link); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string][]string{
+		link:                       {"root says tabs"},
+		filepath.Join(link, "sub"): {"root says tabs", "sub says spaces"},
+	} {
+		a := app(t, `{"turns":[{"text":"done"}]}`, Options{Dir: dir, Config: config.Default()})
+		text, err := a.instructions()
+		for _, s := range want {
+			if err != nil || !strings.Contains(text, s) {
+				t.Errorf("%s: got %q, %v, without %q", dir, text, err, s)
+			}
+		}
+		if out, err := a.Run(t.Context(), "", "go", RunOptions{}); err != nil || out.Status != Completed {
+			t.Errorf("%s: got %+v, %v", dir, out, err)
+		}
+	}
+}
+
 func TestExplainContext(t *testing.T) {
 	root := repository(t, map[string]string{"AGENTS.md": "root", "sub/CLAUDE.md": "claude", "sub/deep/AGENTS.md": "deep", "sub/deep/x.go": ""})
 	link := filepath.Join(t.TempDir(), "link")

@@ -144,7 +144,6 @@ func count(ctx context.Context, o StoreOptions) (int, error) {
 func (d *doctor) instructions() {
 	root := findRoot(d.app.Dir, d.app.Getenv("HOME"))
 	o := contextOptions(d.app, root)
-	o.Dir = realPath(o.Dir)
 	c, err := resource.Load(o)
 	if err != nil {
 		d.add("instructions", Problem, "check --cwd", "%v", err)
