@@ -83,12 +83,11 @@ func (d *doctor) permissions() {
 		}
 	}
 	line := fmt.Sprintf("mode %s (%s); a headless run may %s", policy.Mode, d.app.Config.Origin("permissions.mode"), strings.Join(may, ", "))
-	switch {
-	case len(not) == 0:
+	if len(not) == 0 {
 		d.add("permissions", Note, "permissions.mode \"ask\" or \"auto\" has the rest asked for", "%s: everything, without a question", line)
-	default:
-		d.add("permissions", Good, "", "%s, and not %s", line, strings.Join(not, ", "))
+		return
 	}
+	d.add("permissions", Good, "", "%s, and not %s", line, strings.Join(not, ", "))
 }
 
 // store opens the session database to look and closes it again; what is in it is

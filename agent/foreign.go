@@ -11,7 +11,9 @@ import (
 
 // IsForeign reports whether a file never was a session database: it has neither the
 // head of one nor, where a damage may have taken that, any table or message. Such
-// a file is somebody's text or picture, and no repair may set it aside.
+// a file is somebody's text or picture, and no repair may set it aside. It is asked
+// before this process opens the database: closing the file would drop the locks that
+// it has on it (fcntl(2), "record locks").
 func IsForeign(path string) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return false // told of where it is opened

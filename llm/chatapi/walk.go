@@ -1,8 +1,6 @@
 package chatapi
 
-import (
-	"alisio/llm/wire"
-)
+import "alisio/llm/wire"
 
 // walker reads the one shape that makes up nearly all of a stream, a chunk with
 // nothing but a piece of text or reasoning, without allocation:

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"encoding/json"
+	"slices"
 
 	"alisio/llm"
 	"alisio/llm/wire"
@@ -180,12 +181,7 @@ func (h *history) result(m llm.Message) {
 }
 
 func hasImage(parts []llm.Part) bool {
-	for _, p := range parts {
-		if p.Type == llm.PartImage {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(p llm.Part) bool { return p.Type == llm.PartImage })
 }
 
 // storedItem is an item of a message's provider data.
