@@ -81,6 +81,7 @@ var arrows = []repocheck.Row{
 	{Package: "llm/llmtest", May: []string{"llm"}, TestsOnly: true},
 
 	{Package: "plug", May: []string{"llm"}},
+	{Package: "plug/frontmatter"},
 	{Package: "plug/openai", May: []string{"plug", "llm", "llm/chatapi", "llm/responses"}},
 
 	{Package: "db/blob"},
