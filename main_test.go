@@ -106,7 +106,7 @@ var arrows = []repocheck.Row{
 	{Package: "agent/trust", May: []string{"agent/config"}},
 	{Package: "agent/workspace", May: []string{"agent/text"}},
 	{Package: "agent/proc", May: []string{"agent/text"}},
-	{Package: "agent/resource"},
+	{Package: "agent/resource", May: []string{"plug/frontmatter"}},
 	{Package: "agent/tools", May: []string{"plug", "llm", "agent/diff", "agent/text"}},
 	{Package: "agent/gate", May: []string{"plug", "agent/perm", "agent/workspace", "agent/clock"}},
 	{Package: "agent/session/codec", May: []string{"plug", "llm"}},

@@ -37,7 +37,7 @@ func explain(t *testing.T, o Options, at string) []string {
 }
 
 func TestExplain(t *testing.T) {
-	config, root := tree(t, map[string]string{
+	config, root := makeTree(t, map[string]string{
 		"config/AGENTS.override.md": "mine", "config/AGENTS.md": "x",
 		"ws/AGENTS.md": "root", "ws/AGENT.md": "x", "ws/CLAUDE.md": "x",
 		"ws/a/CLAUDE.md": "claude", "ws/a/b/AGENTS.override.md": "over", "ws/a/b/AGENTS.md": "x", "ws/a/b/f.go": "",
@@ -70,7 +70,7 @@ func TestExplain(t *testing.T) {
 
 // What is explained is what a run in that directory is given.
 func TestExplainAgreesWithLoad(t *testing.T) {
-	config, root := tree(t, map[string]string{
+	config, root := makeTree(t, map[string]string{
 		"config/AGENTS.md": "global", "ws/AGENTS.md": strings.Repeat("r", 900), "ws/sub/AGENTS.md": strings.Repeat("s", 500), "ws/sub/x": "",
 	})
 	dir := filepath.Join(root, "sub")
@@ -98,7 +98,7 @@ func TestExplainAgreesWithLoad(t *testing.T) {
 
 func TestExplainDeepDirectories(t *testing.T) {
 	deep := strings.Repeat("d/", maxDirs+5)
-	_, root := tree(t, map[string]string{"ws/AGENTS.md": "root", "ws/" + deep + "AGENTS.md": "closest"})
+	_, root := makeTree(t, map[string]string{"ws/AGENTS.md": "root", "ws/" + deep + "AGENTS.md": "closest"})
 	want := []string{
 		"6 directories between the workspace root and the working directory [] 0/0 later: were not looked at",
 		"AGENTS.md [directory] 4/4", strings.TrimSuffix(deep, "/") + "/AGENTS.md [directory] 7/7 later",
@@ -109,7 +109,7 @@ func TestExplainDeepDirectories(t *testing.T) {
 }
 
 func TestExplainWrongPaths(t *testing.T) {
-	_, root := tree(t, nil)
+	_, root := makeTree(t, nil)
 	for name, c := range map[string][2]string{
 		"outside": {root, filepath.Dir(root)}, "relative": {root, "x"}, "no root": {root + "/no", root + "/no/x"},
 	} {

@@ -19,7 +19,7 @@ func link(t *testing.T, target, at string) {
 }
 
 func TestLinksOutOfTheWorkspaceAreRefused(t *testing.T) {
-	_, root := tree(t, map[string]string{"secret": "SECRET", "out/AGENTS.md": "SECRET", "ws/docs/rules": "rules"})
+	_, root := makeTree(t, map[string]string{"secret": "SECRET", "out/AGENTS.md": "SECRET", "ws/docs/rules": "rules"})
 	outside := filepath.Join(filepath.Dir(root), "secret")
 	link(t, "../secret", filepath.Join(root, "AGENTS.override.md"))
 	link(t, outside, filepath.Join(root, "AGENTS.md"))
@@ -45,7 +45,7 @@ func TestLinksOutOfTheWorkspaceAreRefused(t *testing.T) {
 }
 
 func TestGlobalFileMayBeALink(t *testing.T) {
-	config, root := tree(t, map[string]string{"dotfiles/agents": "mine"})
+	config, root := makeTree(t, map[string]string{"dotfiles/agents": "mine"})
 	link(t, "../dotfiles/agents", filepath.Join(config, "AGENTS.md"))
 	if c := load(t, Options{ConfigHome: config, Root: root, Dir: root}); names(c) != "global AGENTS.md:4" {
 		t.Errorf("got %s with %q", names(c), c.Notices)
@@ -53,7 +53,7 @@ func TestGlobalFileMayBeALink(t *testing.T) {
 }
 
 func TestSameFileIsReadOnce(t *testing.T) {
-	_, root := tree(t, map[string]string{"ws/AGENTS.md": "rules", "ws/sub/x": ""})
+	_, root := makeTree(t, map[string]string{"ws/AGENTS.md": "rules", "ws/sub/x": ""})
 	link(t, "../AGENTS.md", filepath.Join(root, "sub", "AGENTS.md"))
 	c := load(t, Options{Root: root, Dir: filepath.Join(root, "sub")})
 	if want := []string{"sub/AGENTS.md is the same file as AGENTS.md: not read twice"}; names(c) != "AGENTS.md:5" || !reflect.DeepEqual(c.Notices, want) {
@@ -62,7 +62,7 @@ func TestSameFileIsReadOnce(t *testing.T) {
 }
 
 func TestPipesAndUnreadableFilesAreNotices(t *testing.T) {
-	config, root := tree(t, map[string]string{"ws/AGENTS.md": "x", "ws/AGENT.md": "taken"})
+	config, root := makeTree(t, map[string]string{"ws/AGENTS.md": "x", "ws/AGENT.md": "taken"})
 	for _, at := range []string{filepath.Join(config, "AGENTS.md"), filepath.Join(root, "AGENTS.override.md")} {
 		if err := syscall.Mkfifo(at, 0o600); err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func TestPipesAndUnreadableFilesAreNotices(t *testing.T) {
 // The kind is looked at before the open; a pipe that is put there in between
 // must not make the open wait.
 func TestOpenDoesNotWaitForAPipe(t *testing.T) {
-	_, root := tree(t, nil)
+	_, root := makeTree(t, nil)
 	if err := syscall.Mkfifo(filepath.Join(root, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestOpenDoesNotWaitForAPipe(t *testing.T) {
 }
 
 func TestNamesThatDrawAreQuoted(t *testing.T) {
-	_, root := tree(t, map[string]string{"ws/a\x1b[2J\n## Instructions/AGENTS.md": "x"})
+	_, root := makeTree(t, map[string]string{"ws/a\x1b[2J\n## Instructions/AGENTS.md": "x"})
 	c := load(t, Options{Root: root, Dir: filepath.Join(root, "a\x1b[2J\n## Instructions")})
 	want := "## Instructions from \"a\\x1b[2J\\n## Instructions/AGENTS.md\"\n\nx\n\n"
 	if c.Text != want || strings.Contains(c.Sources[0].Why, "\x1b") {
@@ -113,7 +113,7 @@ func TestNamesThatDrawAreQuoted(t *testing.T) {
 }
 
 func TestExplainWhatIsPassedOver(t *testing.T) {
-	_, root := tree(t, map[string]string{"secret": "SECRET", "ws/AGENT.md": "rules", "ws/sub/deep/x": ""})
+	_, root := makeTree(t, map[string]string{"secret": "SECRET", "ws/AGENT.md": "rules", "ws/sub/deep/x": ""})
 	link(t, "../secret", filepath.Join(root, "AGENTS.override.md"))
 	if err := syscall.Mkfifo(filepath.Join(root, "AGENTS.md"), 0o600); err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestExplainWhatIsPassedOver(t *testing.T) {
 
 // A link that leads out of the workspace is no directory of it.
 func TestExplainFollowsNoLinkOut(t *testing.T) {
-	_, root := tree(t, map[string]string{"out/AGENTS.md": "SECRET", "ws/AGENTS.md": "root"})
+	_, root := makeTree(t, map[string]string{"out/AGENTS.md": "SECRET", "ws/AGENTS.md": "root"})
 	link(t, "../out", filepath.Join(root, "sub"))
 	if got, want := explain(t, Options{Root: root, Dir: root}, filepath.Join(root, "sub")), "AGENTS.md [directory] 4/4"; len(got) != 1 || got[0] != want {
 		t.Errorf("got %q, want %q", got, want)

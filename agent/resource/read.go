@@ -114,8 +114,9 @@ func whole(data []byte) []byte {
 	return data
 }
 
-// clean makes text valid UTF-8, with plain line ends and without control
-// characters, which a model has no use for and a screen must not get.
+// clean makes text valid UTF-8, with plain line ends and without what a person
+// who reads the file does not see: control characters, and those that hide text or
+// change its order.
 func clean(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\r\n", "\n")
 	return strings.Map(func(r rune) rune {
@@ -124,11 +125,36 @@ func clean(s string) string {
 			return r
 		case r == '\r':
 			return '\n'
-		case unicode.IsControl(r):
+		case unicode.IsControl(r) || unseen(r):
 			return -1
 		}
 		return r
 	}, s)
+}
+
+// unseen reports bidi controls, marks of hidden text and tags. The joiners are
+// not among them: writing systems and emoji need these.
+func unseen(r rune) bool {
+	switch {
+	case r < 0xAD:
+		return false
+	case r == 0xAD, r == 0x61C, r == 0x200B, r == 0x200E, r == 0x200F, r == 0xFEFF:
+		return true
+	case r >= 0x2028 && r <= 0x202E, r >= 0x2060 && r <= 0x206F, r >= 0xFFF9 && r <= 0xFFFB:
+		return true
+	}
+	return r >= 0xE0000 && r <= 0xE0FFF
+}
+
+// legible is clean text on one line, at most n characters of it.
+func legible(s string, n int) string {
+	s = strings.Join(strings.Fields(clean(s)), " ")
+	for i := range s {
+		if n--; n < 0 {
+			return strings.TrimRight(s[:i], " ") + "…"
+		}
+	}
+	return s
 }
 
 // printable returns a path as a header and a notice may show it. A directory

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// tree makes a workspace, and a configuration directory beside it.
-func tree(t *testing.T, files map[string]string) (config, root string) {
+// makeTree makes a workspace, and a configuration directory beside it.
+func makeTree(t *testing.T, files map[string]string) (config, root string) {
 	t.Helper()
 	base := t.TempDir()
 	for name, text := range files {
@@ -56,7 +56,7 @@ func names(c Context) string {
 }
 
 func TestRootFirstClosestLast(t *testing.T) {
-	config, root := tree(t, map[string]string{
+	config, root := makeTree(t, map[string]string{
 		"config/AGENTS.md": "global\n", "ws/AGENTS.md": "\n\nroot\r\nrules\r", "ws/a/b/AGENT.md": "b",
 		"ws/a/other/AGENTS.md": "other", "ws/a/b/below/AGENTS.md": "below", "AGENTS.md": "above",
 	})
@@ -89,7 +89,7 @@ func TestOneFileADirectory(t *testing.T) {
 			files["ws/"+name] = name
 			files["config/"+name] = name
 		}
-		config, root := tree(t, files)
+		config, root := makeTree(t, files)
 		for _, fallback := range []bool{true, false} {
 			c := load(t, Options{Root: root, Dir: root, ClaudeMdFallback: fallback})
 			expect := fmt.Sprintf("%s:%d", want, len(want))
@@ -112,7 +112,7 @@ func TestOneFileADirectory(t *testing.T) {
 }
 
 func TestClosestIsKept(t *testing.T) {
-	config, root := tree(t, map[string]string{
+	config, root := makeTree(t, map[string]string{
 		"config/AGENTS.md": "global", "ws/AGENTS.md": strings.Repeat("é", 400) + "\n" + strings.Repeat("x", 300),
 		"ws/sub/AGENTS.md": strings.Repeat("s", 500),
 	})
@@ -136,7 +136,7 @@ func TestClosestIsKept(t *testing.T) {
 }
 
 func TestTextIsBoundedWhateverTheSizes(t *testing.T) {
-	_, root := tree(t, map[string]string{
+	_, root := makeTree(t, map[string]string{
 		"ws/AGENTS.md": strings.Repeat("line of text\n", 5000), "ws/s/AGENTS.md": strings.Repeat("\x01é\xff", 5000),
 	})
 	for limit := 0; limit < 3000; limit += 7 {
@@ -149,7 +149,7 @@ func TestTextIsBoundedWhateverTheSizes(t *testing.T) {
 
 // A file whose start shrinks when it is cleaned must not look complete.
 func TestCutFileIsMarkedEvenIfItShrinks(t *testing.T) {
-	_, root := tree(t, map[string]string{"ws/AGENTS.md": strings.Repeat("\x01", 5000) + "end"})
+	_, root := makeTree(t, map[string]string{"ws/AGENTS.md": strings.Repeat("\x01", 5000) + "end"})
 	c := load(t, Options{Root: root, Dir: root, MaxBytes: 1024})
 	if !strings.Contains(c.Text, "[cut here") || strings.Contains(c.Text, "end") {
 		t.Errorf("got %q, want a mark", c.Text)
@@ -157,7 +157,7 @@ func TestCutFileIsMarkedEvenIfItShrinks(t *testing.T) {
 }
 
 func TestTextIsCleaned(t *testing.T) {
-	_, root := tree(t, map[string]string{"ws/AGENTS.md": "\xef\xbb\xbfa\x00b\x1b[31mc\xff\xfed\u009be\tf\rg\r\nh"})
+	_, root := makeTree(t, map[string]string{"ws/AGENTS.md": "\xef\xbb\xbfa\x00b\x1b[31mc\xff\xfed\u009be\tf\rg\r\nh"})
 	c := load(t, Options{Root: root, Dir: root})
 	if want := "## Instructions from AGENTS.md\n\nab[31mc\ufffdde\tf\ng\nh\n\n"; c.Text != want {
 		t.Errorf("got %q, want %q", c.Text, want)
@@ -168,7 +168,7 @@ func TestTextIsCleaned(t *testing.T) {
 }
 
 func TestBlankFileTakesItsTurnAndAddsNothing(t *testing.T) {
-	_, root := tree(t, map[string]string{"ws/AGENTS.override.md": " \n\t\n", "ws/AGENTS.md": "x"})
+	_, root := makeTree(t, map[string]string{"ws/AGENTS.override.md": " \n\t\n", "ws/AGENTS.md": "x"})
 	c := load(t, Options{Root: root, Dir: root})
 	if c.Text != "" || names(c) != "AGENTS.override.md:0" || c.Notices != nil {
 		t.Errorf("got %q from %s with %q", c.Text, names(c), c.Notices)
@@ -176,7 +176,7 @@ func TestBlankFileTakesItsTurnAndAddsNothing(t *testing.T) {
 }
 
 func TestDirectoryIsNoFile(t *testing.T) {
-	_, root := tree(t, map[string]string{"ws/AGENTS.md/x": "", "ws/AGENT.md": "taken"})
+	_, root := makeTree(t, map[string]string{"ws/AGENTS.md/x": "", "ws/AGENT.md": "taken"})
 	c := load(t, Options{Root: root, Dir: root})
 	if names(c) != "AGENT.md:5" || len(c.Notices) != 1 || c.Notices[0] != "AGENTS.md was not read: not a regular file" {
 		t.Errorf("got %s with %q", names(c), c.Notices)
@@ -185,7 +185,7 @@ func TestDirectoryIsNoFile(t *testing.T) {
 
 func TestDeepDirectoriesAreBounded(t *testing.T) {
 	deep := strings.Repeat("d/", maxDirs+5)
-	_, root := tree(t, map[string]string{"ws/AGENTS.md": "root", "ws/d/AGENTS.md": "middle", "ws/" + deep + "AGENTS.md": "closest"})
+	_, root := makeTree(t, map[string]string{"ws/AGENTS.md": "root", "ws/d/AGENTS.md": "middle", "ws/" + deep + "AGENTS.md": "closest"})
 	c := load(t, Options{Root: root, Dir: filepath.Join(root, deep)})
 	if got := len(c.Sources); got != 2 || !strings.Contains(c.Text, "root") || !strings.Contains(c.Text, "closest") {
 		t.Errorf("got %s", names(c))
@@ -196,7 +196,7 @@ func TestDeepDirectoriesAreBounded(t *testing.T) {
 }
 
 func TestWrongOptions(t *testing.T) {
-	_, root := tree(t, nil)
+	_, root := makeTree(t, nil)
 	for name, o := range map[string]Options{
 		"outside":           {Root: root, Dir: filepath.Dir(root)},
 		"sibling":           {Root: root, Dir: root + "x"},

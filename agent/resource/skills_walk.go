@@ -1,0 +1,109 @@
+package resource
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+)
+
+const (
+	// maxSkillDepth is how deep below a root a skill may be, and a file below its
+	// skill.
+	maxSkillDepth = 5
+	// maxSkillDirs bounds the directories that are looked at for one source.
+	maxSkillDirs = 2000
+	// maxHead is how much of a SKILL.md is read to know its name and description:
+	// the largest block, its fences, and a byte to see that it is larger.
+	maxHead = 64<<10 + 16
+)
+
+// walk looks for SKILL.md below one root. A directory that has one is a skill, and
+// nothing below it is another:
+//
+//	directory -SKILL.md-> finder.take
+//	          -else-----> its directories, in order
+type walk struct {
+	*finder
+	tree  tree
+	place place
+}
+
+func (w *walk) directory(dir string, depth int) {
+	if w.ctx.Err() != nil {
+		return
+	}
+	if w.dirs++; w.dirs > maxSkillDirs {
+		if w.dirs == maxSkillDirs+1 {
+			w.tell(Warning, SkillUnread, w.place.abs(dir), fmt.Sprintf("more than %d directories were not looked at for skills", maxSkillDirs))
+		}
+		return
+	}
+	entries, more, err := w.tree.list(dir)
+	if err != nil {
+		if dir != "." {
+			w.tell(Warning, SkillUnread, w.place.abs(dir), "was not read: "+bare(err).Error())
+		}
+		return
+	}
+	if more {
+		w.tell(Warning, SkillUnread, w.place.abs(dir), fmt.Sprintf("holds more than %d names: the others were not looked at", maxNames))
+	}
+	if w.skill(dir, entries) {
+		return
+	}
+	// Links last: a directory that is there twice is known by its own name.
+	slices.SortStableFunc(entries, func(a, b entry) int {
+		switch {
+		case a.link == b.link:
+			return 0
+		case b.link:
+			return -1
+		}
+		return 1
+	})
+	for _, e := range entries {
+		switch {
+		case e.broken:
+			w.tell(Note, SkillUnread, w.place.abs(path.Join(dir, e.name)), "is neither a file nor a directory, or a link that leads nowhere or out of its root: not read")
+		case !e.dir || e.name == ".git" || e.name == "node_modules":
+		case depth == maxSkillDepth:
+			w.tell(Warning, SkillUnread, w.place.abs(path.Join(dir, e.name)), fmt.Sprintf("is nested deeper than %d: not looked at for skills", maxSkillDepth))
+		case !w.known(e.info):
+			w.directory(path.Join(dir, e.name), depth+1)
+		}
+	}
+}
+
+// known reports a directory that a link showed before.
+func (w *walk) known(info fs.FileInfo) bool {
+	if info == nil {
+		return false
+	}
+	if slices.ContainsFunc(w.seen, func(i fs.FileInfo) bool { return os.SameFile(i, info) }) {
+		return true
+	}
+	w.seen = append(w.seen, info)
+	return false
+}
+
+// skill takes the skill of a directory, if it is one.
+func (w *walk) skill(dir string, entries []entry) bool {
+	at := spotted{w.source, w.place.at(dir)}
+	i := slices.IndexFunc(entries, func(e entry) bool { return e.name == skillFile })
+	if i < 0 {
+		if i = slices.IndexFunc(entries, func(e entry) bool { return misnamed(e.name) && !e.dir }); i >= 0 {
+			w.tell(Warning, SkillInvalid, at.place.abs(entries[i].name), "must be called "+skillFile+"; the skill is left out")
+		}
+		return false
+	}
+	data, size, err := w.tree.read(path.Join(dir, skillFile), maxHead)
+	if err != nil {
+		w.found = append(w.found, at)
+		w.tell(Error, SkillInvalid, at.file(), "was not read: "+bare(err).Error()+"; the skill is left out")
+		return true
+	}
+	w.take(at, data, size)
+	return true
+}
