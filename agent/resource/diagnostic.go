@@ -68,10 +68,10 @@ const maxDiagnostics = 500
 // diagnostics collects.
 type diagnostics []Diagnostic
 
-func (all *diagnostics) add(d Diagnostic) {
-	if len(*all) < maxDiagnostics {
+func (s *diagnostics) add(d Diagnostic) {
+	if len(*s) < maxDiagnostics {
 		d.File = printable(d.File)
-		*all = append(*all, d)
+		*s = append(*s, d)
 	}
 }
 

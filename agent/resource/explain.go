@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Kind says by which rule an instruction file is one.
@@ -66,6 +67,35 @@ func Explain(o Options, at string) ([]Explained, error) {
 	l.load(root, o, filepath.ToSlash(rel))
 	l.context()
 	return l.explained(), nil
+}
+
+// Describe writes an explanation for a model or a person: a line for each file,
+// under one that names the path.
+func Describe(name string, files []Explained) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Instruction files for %s, as they are read; the last says most:\n", printable(name))
+	applies := false
+	for _, f := range files {
+		state := "passed over"
+		switch {
+		case f.Applies && f.AtStart:
+			state = "applies"
+		case f.Applies:
+			state = "applies once a tool touches a path there"
+		}
+		fmt.Fprintf(&b, "- %s: %s", f.Name, state)
+		if applies = applies || f.Applies; f.Applies {
+			fmt.Fprintf(&b, ", %d of %d bytes, %s", f.Used, f.Size, f.Why)
+		}
+		if f.Note != "" {
+			b.WriteString("; it " + f.Note)
+		}
+		b.WriteByte('\n')
+	}
+	if !applies {
+		b.WriteString("None applies: an AGENTS.md in the workspace would.\n")
+	}
+	return b.String()
 }
 
 // explained puts what came of joining the files to the candidates.

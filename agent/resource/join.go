@@ -2,7 +2,6 @@ package resource
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -16,33 +15,32 @@ const minCut = 64
 // is left out.
 func (l *loader) context() Context {
 	room := max(l.limit, 0)
-	var blocks []string
 	for i := len(l.files) - 1; i >= 0; i-- {
 		f := &l.files[i]
-		block := f.block(room)
+		f.block = f.render(room)
 		switch {
-		case block == "" && f.blank():
+		case f.block == "" && f.blank():
 			f.fate = "is blank"
-		case block == "":
+		case f.block == "":
 			f.fate = fmt.Sprintf("was left out: context.maxBytes is %d, closer files fill it", l.limit)
 			room = 0
 		case f.source.Used < len(f.body()) || f.more:
 			f.fate = fmt.Sprintf("was cut after %d bytes: context.maxBytes is %d", f.source.Used, l.limit)
-			blocks = append(blocks, block)
 			room = 0
 		default:
-			blocks = append(blocks, block)
-			room -= len(block)
+			room -= len(f.block)
 		}
 		if f.fate != "" && !f.blank() {
 			l.notice("%s %s", f.source.Name, f.fate)
 		}
 	}
-	slices.Reverse(blocks)
-	c := Context{Text: strings.Join(blocks, ""), Notices: l.notices}
+	c := Context{Notices: l.notices}
+	var text strings.Builder
 	for _, f := range l.files {
+		text.WriteString(f.block)
 		c.Sources = append(c.Sources, f.source)
 	}
+	c.Text = text.String()
 	return c
 }
 
@@ -51,10 +49,10 @@ func (f *file) body() string { return strings.Trim(f.text, "\n") }
 
 func (f *file) blank() bool { return strings.TrimSpace(f.text) == "" && !f.more }
 
-// block renders the file under its header in at most room bytes, cut and
+// render renders the file under its header in at most room bytes, cut and
 // marked when it is longer, empty when that leaves nothing of use. It sets
 // source.Used.
-func (f *file) block(room int) string {
+func (f *file) render(room int) string {
 	body := f.body()
 	head := "## Instructions from " + f.source.Name + "\n\n"
 	whole := head + body + "\n\n"

@@ -142,3 +142,28 @@ func TestExplainFollowsNoLinkOut(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// A nested file that is a link to one that was read comes once, and none is read
+// from outside.
+func TestNestedLinks(t *testing.T) {
+	_, root := makeTree(t, map[string]string{"secret": "SECRET", "out/AGENTS.md": "SECRET", "ws/AGENTS.md": "root", "ws/a/x": "", "ws/b/AGENTS.md": "b", "ws/c/x": ""})
+	link(t, "../AGENTS.md", filepath.Join(root, "a", "AGENTS.md"))
+	link(t, "AGENTS.md", filepath.Join(root, "b", "AGENTS.override.md"))
+	link(t, "../../secret", filepath.Join(root, "c", "AGENTS.md"))
+	link(t, "../out", filepath.Join(root, "d"))
+	link(t, "b", filepath.Join(root, "e"))
+	got, files, notices := nested(t, Options{Root: root, Dir: root}, "a/x", "b/x", "c/x", "d/x", "e/x")
+	if got != "b/AGENTS.override.md:1" {
+		t.Errorf("got %s", got)
+	}
+	if len(files) != 1 || strings.Contains(files[0].Text, "SECRET") {
+		t.Errorf("got %+v", files)
+	}
+	all := strings.Join(notices, "\n")
+	for _, want := range []string{"a/AGENTS.md is the same file as AGENTS.md: not read twice", "c/AGENTS.md is a link that leads nowhere or out of the workspace: not read",
+		"d/AGENTS.md was not read: ", "e/AGENTS.override.md is the same file as b/AGENTS.override.md: not read twice"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("got:\n%s\nwant %s", all, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +52,7 @@ func (l *loader) read(at spot) (f file, found bool) {
 		l.pass(at.source, "was not read: "+bare(err).Error())
 		return file{}, false
 	}
-	f = file{source: at.source, info: info}
+	f = file{source: at.source, info: info, sum: sha256.Sum256(data)}
 	f.source.Size = info.Size()
 	if len(data) > l.limit {
 		data, f.more = whole(data[:l.limit]), true

@@ -1,14 +1,17 @@
-// Package resource finds the instruction files that go to the model: the
-// global one, and one of each directory from the workspace root down to the
-// working directory.
+// Package resource finds what people wrote down for the model: instruction files
+// (the global one, one of each directory from the workspace root down to the
+// working directory, and those below it when a path there is touched), skills, and
+// templates of prompts.
 //
-// It reads, it never writes, and it judges nothing that it reads: the text is
-// for the model and carries no permission. It follows no link out of the
-// workspace, waits for no pipe, and what it returns is bounded, valid UTF-8
-// without control characters.
+// It reads and never writes, and none of what it reads carries a permission. It
+// decides nothing about trust: the caller says whether a project's skills and
+// templates count, and may hand over the very bytes that were trusted. It follows no
+// link out of the directory that it was given, waits for no pipe, runs nothing, and
+// what it returns is bounded, valid UTF-8 without characters that nobody sees.
 package resource
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path"
@@ -65,9 +68,13 @@ type file struct {
 	text   string
 	// more: the file goes on where text ends.
 	more bool
-	// fate is what became of the text where it is not whole in the context.
-	fate string
-	info os.FileInfo
+	// sum is the SHA-256 of the bytes that were read.
+	sum [sha256.Size]byte
+	// block is the text under its header as far as it found room, and fate what
+	// became of it where it is not whole.
+	block string
+	fate  string
+	info  os.FileInfo
 }
 
 // maxDirs bounds how many directories, and so how many files, are looked at.
