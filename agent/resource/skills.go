@@ -152,7 +152,7 @@ func (f *finder) uncovered(dir string, p place) {
 		return
 	}
 	tree.close()
-	if _, _, err := (snapshot{p.files, p.within}).list("."); err != nil {
+	if _, err := (snapshot{p.files, p.within}).list("."); err != nil {
 		f.tell(Note, SkillUnread, p.abs("."), "what was trusted does not hold it: not read")
 	}
 }

@@ -84,9 +84,9 @@ func (l *lister) directory(dir string, depth int) {
 		l.more = true
 		return
 	}
-	entries, more, err := l.tree.list(dir)
-	l.more = l.more || more || err != nil
-	for _, e := range entries {
+	list, err := l.tree.list(dir)
+	l.more = l.more || list.more || err != nil
+	for _, e := range list.entries {
 		name := path.Join(dir, e.name)
 		switch {
 		case e.broken || name == skillFile || e.name == ".git" || e.name == "node_modules":

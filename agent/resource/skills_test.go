@@ -358,3 +358,43 @@ func TestSearchSkills(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkFindSkills(b *testing.B) {
+	home := b.TempDir()
+	for i := range 100 {
+		name := fmt.Sprintf("skill-%03d", i)
+		dir := filepath.Join(home, ".agents", "skills", name)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, skillFile), []byte(skillText(name, "does this and that")+strings.Repeat("text\n", 1000)), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if s := FindSkills(b.Context(), SkillOptions{Home: home}); len(s.All) != 100 {
+			b.Fatal(len(s.All))
+		}
+	}
+}
+
+func BenchmarkNested(b *testing.B) {
+	root := b.TempDir()
+	deep := filepath.Join(root, "a", "b", "c")
+	if err := os.MkdirAll(deep, 0o755); err != nil {
+		b.Fatal(err)
+	}
+	for _, dir := range []string{root, deep} {
+		if err := os.WriteFile(filepath.Join(dir, "AGENTS.md"), []byte(strings.Repeat("rule\n", 200)), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		files, _, err := Nested(Options{Root: root, Dir: root, MaxBytes: 32768}, filepath.Join(deep, "f.go"))
+		if err != nil || len(files) != 1 {
+			b.Fatal(files, err)
+		}
+	}
+}

@@ -40,21 +40,24 @@ func (w *walk) directory(dir string, depth int) {
 		}
 		return
 	}
-	entries, more, err := w.tree.list(dir)
+	l, err := w.tree.list(dir)
 	if err != nil {
 		if dir != "." {
 			w.tell(Warning, SkillUnread, w.place.abs(dir), "was not read: "+bare(err).Error())
 		}
 		return
 	}
-	if more {
+	if w.known(l.self) {
+		return
+	}
+	if l.more {
 		w.tell(Warning, SkillUnread, w.place.abs(dir), fmt.Sprintf("holds more than %d names: the others were not looked at", maxNames))
 	}
-	if w.skill(dir, entries) {
+	if w.skill(dir, l.entries) {
 		return
 	}
 	// Links last: a directory that is there twice is known by its own name.
-	slices.SortStableFunc(entries, func(a, b entry) int {
+	slices.SortStableFunc(l.entries, func(a, b entry) int {
 		switch {
 		case a.link == b.link:
 			return 0
@@ -63,20 +66,20 @@ func (w *walk) directory(dir string, depth int) {
 		}
 		return 1
 	})
-	for _, e := range entries {
+	for _, e := range l.entries {
 		switch {
 		case e.broken:
 			w.tell(Note, SkillUnread, w.place.abs(path.Join(dir, e.name)), "is neither a file nor a directory, or a link that leads nowhere or out of its root: not read")
 		case !e.dir || e.name == ".git" || e.name == "node_modules":
 		case depth == maxSkillDepth:
 			w.tell(Warning, SkillUnread, w.place.abs(path.Join(dir, e.name)), fmt.Sprintf("is nested deeper than %d: not looked at for skills", maxSkillDepth))
-		case !w.known(e.info):
+		default:
 			w.directory(path.Join(dir, e.name), depth+1)
 		}
 	}
 }
 
-// known reports a directory that a link showed before.
+// known reports a directory that was looked at before, by its own name or a link.
 func (w *walk) known(info fs.FileInfo) bool {
 	if info == nil {
 		return false

@@ -126,14 +126,14 @@ func (g *gatherer) directory(level, source string, p place) {
 		return
 	}
 	defer tree.close()
-	entries, more, err := tree.list(".")
+	l, err := tree.list(".")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		g.tell(Error, PromptInvalid, p.abs("."), "was not read: "+bare(err).Error())
 	}
-	if more {
+	if l.more {
 		g.tell(Error, PromptInvalid, p.abs("."), fmt.Sprintf("holds more than %d names: the others were not looked at", maxNames))
 	}
-	for _, e := range entries {
+	for _, e := range l.entries {
 		if name, ok := strings.CutSuffix(e.name, ".md"); ok && !e.dir {
 			g.file(level, source, name, p.abs(e.name), func() ([]byte, int64, error) { return tree.read(e.name, maxTemplate+1) })
 		}

@@ -24,11 +24,19 @@ type File struct {
 // tree is a directory whose files are listed and read, and nothing outside it.
 // Names are relative to it, with slashes; "." is itself.
 type tree interface {
-	// list returns what is in a directory, sorted; more: not all of it.
-	list(dir string) (entries []entry, more bool, err error)
+	// list returns what is in a directory, sorted.
+	list(dir string) (listing, error)
 	// read returns at most limit bytes of a regular file, and how large it is.
 	read(name string, limit int) (data []byte, size int64, err error)
 	close()
+}
+
+// listing is what is in a directory; more: not all of it. self tells the directory
+// from others, nil for one in memory.
+type listing struct {
+	entries []entry
+	more    bool
+	self    fs.FileInfo
 }
 
 // entry is a regular file or a directory; broken is a link that leads nowhere or
@@ -38,7 +46,6 @@ type entry struct {
 	dir    bool
 	link   bool
 	broken bool
-	info   fs.FileInfo // nil for a file in memory
 }
 
 // maxNames bounds how many names of one directory are looked at.
@@ -85,34 +92,34 @@ type disk struct{ root *os.Root }
 
 func (d disk) close() { d.root.Close() }
 
-func (d disk) list(dir string) ([]entry, bool, error) {
-	info, err := d.root.Stat(filepath.FromSlash(dir))
-	if err == nil && !info.IsDir() {
-		err = errNotDirectory
-	}
-	if err != nil {
-		return nil, false, err
-	}
+func (d disk) list(dir string) (listing, error) {
 	f, err := d.root.OpenFile(filepath.FromSlash(dir), os.O_RDONLY|nonblock, 0)
 	if err != nil {
-		return nil, false, err
+		return listing{}, err
 	}
 	defer f.Close()
-	found, err := f.ReadDir(maxNames + 1)
-	if len(found) == 0 {
-		return nil, false, nil // empty, or gone meanwhile
+	var l listing
+	if l.self, err = f.Stat(); err != nil {
+		return l, err
 	}
-	more := len(found) > maxNames || err != nil
-	entries := make([]entry, 0, len(found))
+	if !l.self.IsDir() {
+		return l, errNotDirectory
+	}
+	found, err := f.ReadDir(maxNames + 1)
+	l.more = len(found) > maxNames || len(found) > 0 && err != nil
 	for _, e := range found[:min(len(found), maxNames)] {
 		one := entry{name: e.Name(), link: e.Type()&fs.ModeSymlink != 0}
-		one.info, err = d.root.Stat(filepath.FromSlash(path.Join(dir, e.Name())))
-		one.dir = err == nil && one.info.IsDir()
-		one.broken = err != nil || !one.dir && !one.info.Mode().IsRegular()
-		entries = append(entries, one)
+		kind := e.Type()
+		if one.link {
+			if info, err := d.root.Stat(filepath.FromSlash(path.Join(dir, e.Name()))); err == nil {
+				kind = info.Mode().Type()
+			}
+		}
+		one.dir, one.broken = kind.IsDir(), !kind.IsDir() && !kind.IsRegular()
+		l.entries = append(l.entries, one)
 	}
-	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
-	return entries, more, nil
+	slices.SortFunc(l.entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+	return l, nil
 }
 
 var errNotDirectory = errors.New("not a directory")
@@ -133,24 +140,24 @@ type snapshot struct {
 
 func (s snapshot) close() {}
 
-func (s snapshot) list(dir string) ([]entry, bool, error) {
+func (s snapshot) list(dir string) (listing, error) {
 	prefix := path.Join(s.top, dir) + "/"
 	i := sort.Search(len(s.files), func(i int) bool { return s.files[i].Name >= prefix })
-	var entries []entry
-	for ; i < len(s.files) && strings.HasPrefix(s.files[i].Name, prefix); i++ {
+	var l listing
+	for ; i < len(s.files) && strings.HasPrefix(s.files[i].Name, prefix) && !l.more; i++ {
 		name, _, dir := strings.Cut(s.files[i].Name[len(prefix):], "/")
-		if n := len(entries); n > 0 && entries[n-1].name == name {
-			continue
+		switch n := len(l.entries); {
+		case n > 0 && l.entries[n-1].name == name:
+		case n == maxNames:
+			l.more = true
+		default:
+			l.entries = append(l.entries, entry{name: name, dir: dir})
 		}
-		if len(entries) == maxNames {
-			return entries, true, nil
-		}
-		entries = append(entries, entry{name: name, dir: dir})
 	}
-	if len(entries) == 0 {
-		return nil, false, fs.ErrNotExist
+	if len(l.entries) == 0 {
+		return l, fs.ErrNotExist
 	}
-	return entries, false, nil
+	return l, nil
 }
 
 func (s snapshot) read(name string, limit int) ([]byte, int64, error) {
