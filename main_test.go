@@ -144,28 +144,34 @@ var limits = repocheck.Limits{File: 600, Function: 100, StructFields: 25, Packag
 
 // The trusted part: what a reviewer reads to know that nothing happens that
 // was not allowed. It grows with the parts that join it and stays below
-// trustedLimit lines together.
+// trustedLimit lines together. A new file of these packages belongs to it, until
+// it is a row of besides.
 var trusted = []string{
-	"agent/gate", "agent/perm", "agent/proc", "agent/transport", "agent/trust",
-	// What reads, checks and replaces a configuration. Not what lists it for people
-	// or finds the nearest key, and not what writes the text of an edit: set.go
-	// compares what comes of that.
-	"agent/config/baseurl.go", "agent/config/config.go", "agent/config/file_unix.go", "agent/config/file_windows.go",
-	"agent/config/home.go", "agent/config/jsonc.go", "agent/config/keys.go", "agent/config/keys_tables.go",
-	"agent/config/load.go", "agent/config/node.go", "agent/config/project.go",
-	"agent/config/provider.go", "agent/config/set.go", "agent/config/source.go", "agent/config/walk.go", "agent/config/write.go",
-	// What decides about access to files; the rest of the package chooses, by
-	// patterns, among names that these have opened.
-	"agent/workspace/workspace.go", "agent/workspace/resolve.go", "agent/workspace/folder.go", "agent/workspace/folder_linux.go",
-	"agent/workspace/folder_other.go", "agent/workspace/own.go", "agent/workspace/owner_unix.go", "agent/workspace/owner_other.go",
-	"agent/workspace/protected.go", "agent/workspace/protected_tables.go", "agent/workspace/hardlinks.go", "agent/workspace/file.go",
-	"agent/workspace/write.go", "agent/workspace/attributes_linux.go", "agent/workspace/attributes_other.go",
-	"agent/workspace/windows.go", "agent/workspace/walk.go",
+	"agent/gate", "agent/perm", "agent/config", "agent/proc", "agent/transport", "agent/trust", "agent/workspace",
 	// The journal, and the one function through which every durable fact passes.
 	"db/call.go", "db/write.go",
 	// The sanitiser; the rest of the package measures and wraps.
 	"agent/text/text.go", "agent/text/plain.go", "agent/text/stripper.go", "agent/text/escape.go", "agent/text/rune.go",
 	"agent/text/name.go",
+}
+
+// besides are files of the trusted packages that decide nothing, and why that is
+// so: whatever they did, nothing would happen that was not allowed.
+var besides = []struct {
+	why   string
+	files []string
+}{
+	{"lists for people what was read and checked", []string{"agent/config/values.go"}},
+	{"finds the nearest word for an error", []string{"agent/config/nearest.go"}},
+	{"writes the text of an edit; set.go compares what comes of that", []string{"agent/config/edit.go"}},
+	{"chooses, by patterns and ignore rules, among names in folders that were opened", []string{
+		"agent/workspace/excludes.go", "agent/workspace/glob.go", "agent/workspace/ignore.go", "agent/workspace/ignore_level.go",
+		"agent/workspace/list.go", "agent/workspace/wildcard.go",
+	}},
+	{"looks for text in files that were opened", []string{
+		"agent/workspace/literal.go", "agent/workspace/pattern.go", "agent/workspace/scan.go", "agent/workspace/scan_bounds.go",
+		"agent/workspace/scan_utf16.go", "agent/workspace/search.go",
+	}},
 }
 
 const trustedLimit = 8000
@@ -254,7 +260,11 @@ func badTree(t *testing.T, file, rule string, check func(*repocheck.Tree) []repo
 }
 
 func TestTrustedPartStaysSmall(t *testing.T) {
-	lines, err := load(t, ".").Lines(trusted)
+	var without []string
+	for _, b := range besides {
+		without = append(without, b.files...)
+	}
+	lines, err := load(t, ".").Lines(trusted, without)
 	if err != nil {
 		t.Fatal(err)
 	}

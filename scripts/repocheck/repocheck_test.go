@@ -125,11 +125,24 @@ func TestLines(t *testing.T) {
 		"c/one.go":    "package c\n\n",
 		"c/two.go":    "package c\n",
 	})
-	if got, err := tree.Lines([]string{"a", "c/one.go"}); got != 5 || err != nil {
-		t.Errorf("got %d, %v, want 5 lines", got, err)
+	tests := []struct {
+		names, without []string
+		want           int
+	}{
+		{[]string{"a", "c/one.go"}, nil, 5},
+		{[]string{"a", "c"}, []string{"c/one.go"}, 4},
+		{[]string{"a", "c"}, []string{"c/one.go", "a/a.go"}, 1},
 	}
-	if _, err := tree.Lines([]string{"a", "c/renamed.go"}); err == nil {
+	for _, tt := range tests {
+		if got, err := tree.Lines(tt.names, tt.without); got != tt.want || err != nil {
+			t.Errorf("%v without %v: got %d, %v, want %d lines", tt.names, tt.without, got, err, tt.want)
+		}
+	}
+	if _, err := tree.Lines([]string{"a", "c/renamed.go"}, nil); err == nil {
 		t.Error("a file that is not there must be an error, or it falls out of the count")
+	}
+	if _, err := tree.Lines([]string{"a"}, []string{"c/two.go"}); err == nil {
+		t.Error("a file without which nothing changes must be an error, or it stays in the list for ever")
 	}
 }
 

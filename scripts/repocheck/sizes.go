@@ -81,25 +81,27 @@ func funcName(d *ast.FuncDecl) string {
 }
 
 // Lines counts the lines of code that people write and read in these packages
-// or single files, tests, tables and generated files aside. A name that stands
-// for nothing in the tree is an error, so that a renamed file does not fall out
-// of the count.
-func (t *Tree) Lines(names []string) (int, error) {
+// or single files, tests, tables, generated files and the files without aside. A
+// name that changes nothing is an error, so that a renamed file neither falls out
+// of the count nor stays exempt.
+func (t *Tree) Lines(names, without []string) (int, error) {
 	total := 0
 	seen := make(map[string]bool)
 	for _, f := range t.Files {
-		for _, name := range names {
-			if f.Dir != name && f.Path != name {
-				continue
-			}
-			seen[name] = true
-			if f.Counted() {
-				total += f.Lines
-			}
-			break
+		i := slices.IndexFunc(names, func(name string) bool { return name == f.Dir || name == f.Path })
+		if i < 0 {
+			continue
+		}
+		seen[names[i]] = true
+		if slices.Contains(without, f.Path) {
+			seen[f.Path] = true
+			continue
+		}
+		if f.Counted() {
+			total += f.Lines
 		}
 	}
-	for _, name := range names {
+	for _, name := range slices.Concat(names, without) {
 		if !seen[name] {
 			return total, fmt.Errorf("count lines: no package or file %s", name)
 		}
