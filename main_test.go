@@ -155,8 +155,8 @@ var trusted = []string{
 	"agent/text/name.go",
 }
 
-// besides are files of the trusted packages that decide nothing, and why that is
-// so: whatever they did, nothing would happen that was not allowed.
+// besides are files of the trusted packages that a reviewer may pass over: what
+// each does instead of deciding about access, processes, keys or settings.
 var besides = []struct {
 	why   string
 	files []string
@@ -164,11 +164,14 @@ var besides = []struct {
 	{"lists for people what was read and checked", []string{"agent/config/values.go"}},
 	{"finds the nearest word for an error", []string{"agent/config/nearest.go"}},
 	{"writes the text of an edit; set.go compares what comes of that", []string{"agent/config/edit.go"}},
-	{"chooses, by patterns and ignore rules, among names in folders that were opened", []string{
-		"agent/workspace/excludes.go", "agent/workspace/glob.go", "agent/workspace/ignore.go", "agent/workspace/ignore_level.go",
-		"agent/workspace/list.go", "agent/workspace/wildcard.go",
+	{"chooses, by patterns and ignore rules, among names in folders that folder.go and resolve.go open", []string{
+		"agent/workspace/glob.go", "agent/workspace/ignore.go", "agent/workspace/ignore_level.go", "agent/workspace/list.go",
+		"agent/workspace/walk.go", "agent/workspace/wildcard.go",
 	}},
-	{"looks for text in files that were opened", []string{
+	{"reads what git ignores, for rules that only hide names", []string{"agent/workspace/excludes.go"}},
+	{"finds look-alikes of a name in a directory that file.go opens", []string{"agent/workspace/similar.go"}},
+	{"puts errors into words", []string{"agent/workspace/errors.go"}},
+	{"looks for text in files that folder.go opens", []string{
 		"agent/workspace/literal.go", "agent/workspace/pattern.go", "agent/workspace/scan.go", "agent/workspace/scan_bounds.go",
 		"agent/workspace/scan_utf16.go", "agent/workspace/search.go",
 	}},

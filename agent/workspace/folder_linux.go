@@ -14,15 +14,14 @@ type handle = *os.File
 
 const walkFlags = syscall.O_RDONLY | syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_CLOEXEC
 
-// openFolder opens the directory of a root.
 func openFolder(d *os.Root) (*folder, error) {
 	f, err := d.Open(".")
 	return newFolder(f, f), err
 }
 
-// sub opens a directory in d. path is its absolute path: os needs it on file
-// systems that do not say what an entry is.
-func (d *folder) sub(name, path string) (*folder, error) {
+// openDir gives the directory its absolute path: os needs it on file systems
+// that do not say what an entry is.
+func (d *folder) openDir(name, path string) (*folder, error) {
 	fd, err := d.openat(name, walkFlags|syscall.O_DIRECTORY)
 	if err != nil {
 		return nil, err
@@ -31,8 +30,7 @@ func (d *folder) sub(name, path string) (*folder, error) {
 	return newFolder(f, f), nil
 }
 
-// open opens a regular file in d.
-func (d *folder) open(name string) (source, error) {
+func (d *folder) openFile(name string) (source, error) {
 	fd, err := d.openat(name, walkFlags)
 	if err != nil {
 		return source{}, err

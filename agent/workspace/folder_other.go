@@ -11,7 +11,6 @@ type (
 	stream = *os.File
 )
 
-// openFolder opens the directory of a root.
 func openFolder(d *os.Root) (*folder, error) {
 	at, err := d.OpenRoot(".")
 	if err != nil {
@@ -25,8 +24,7 @@ func openFolder(d *os.Root) (*folder, error) {
 	return newFolder(names, at), nil
 }
 
-// sub opens a directory in d.
-func (d *folder) sub(name, _ string) (*folder, error) {
+func (d *folder) openDir(name, _ string) (*folder, error) {
 	at, err := stepInto(d.at, name)
 	if err != nil {
 		return nil, err
@@ -35,8 +33,7 @@ func (d *folder) sub(name, _ string) (*folder, error) {
 	return openFolder(at)
 }
 
-// open opens a regular file in d.
-func (d *folder) open(name string) (source, error) {
+func (d *folder) openFile(name string) (source, error) {
 	f, info, err := openRegular(d.at, name, os.O_RDONLY)
 	if err != nil {
 		return source{}, err

@@ -134,4 +134,32 @@ func TestClosedOffFilesAreNeverOpened(t *testing.T) {
 	if _, err := w.Search(context.Background(), SearchQuery{Pattern: "needle", Path: "state"}, func(Match) bool { return true }); !errors.Is(err, ErrClosedOff) {
 		t.Errorf("search in a closed directory: %v", err)
 	}
+	testClosedFolder(t, w)
+}
+
+// The door of a walk is closed too, whatever the walk asks for.
+func testClosedFolder(t *testing.T, w *Workspace) {
+	t.Helper()
+	top, err := w.folder(w.all()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer top.drop()
+	if _, err := top.sub("state"); !errors.Is(err, ErrClosedOff) {
+		t.Errorf("directory that is closed off: got %v", err)
+	}
+	other, err := top.sub("other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.drop()
+	for name, closed := range map[string]bool{"db": true, "DB": true, "db2": false} {
+		src, err := other.open(name)
+		if errors.Is(err, ErrClosedOff) != closed {
+			t.Errorf("%s: got %v, closed off %v", name, err, closed)
+		}
+		if err == nil {
+			src.Close()
+		}
+	}
 }

@@ -8,7 +8,6 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -19,9 +18,6 @@ const (
 	maxPath  = 4096 // bytes of a path or a link's target
 	maxName  = 255  // bytes of one name
 	maxLinks = 40   // links followed for one path, as Linux does
-
-	maxSimilar = 5     // look-alikes told
-	maxScan    = 10000 // names read to find them
 )
 
 // Target is what a path means. It is a finding, not a right: what is done with
@@ -57,18 +53,6 @@ func (w *Workspace) Resolve(path string) (Target, error) {
 		return Target{}, fmt.Errorf("resolve %s: %w", show(path), err)
 	}
 	return t, nil
-}
-
-// Similar finds names in the directory of a path that look like its last one, as
-// Target.Name shows them: a no-break space for a space, composed for decomposed
-// letters, a curly for a straight quote. There are none where something stands,
-// and none outside.
-func (w *Workspace) Similar(path string) []string {
-	t, err := w.resolve(path)
-	if err != nil || !t.Inside || t.Exists {
-		return nil
-	}
-	return t.similar()
 }
 
 func (w *Workspace) resolve(path string) (Target, error) {
@@ -251,30 +235,6 @@ func (p *pursuit) target() (Target, error) {
 		}
 	}
 	return t, nil
-}
-
-func (t Target) similar() []string {
-	d, base, err := t.parent(false)
-	if err != nil {
-		return nil
-	}
-	defer d.Close()
-	f, err := d.Open(".")
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	names, _ := f.Readdirnames(maxScan)
-	slices.Sort(names)
-	want := text.Skeleton(base)
-	var out []string
-	for _, n := range names {
-		if len(out) < maxSimilar && text.Skeleton(n) == want {
-			dir := strings.TrimSuffix(t.rel, base)
-			out = append(out, t.root.name(dir+n))
-		}
-	}
-	return out
 }
 
 // splitNames cuts a path at separators. Empty names stay: one at the end means

@@ -47,7 +47,6 @@ type walker struct {
 	q     ListQuery
 	glob  glob
 	visit func(found) bool
-	off   func(abs string) bool // nil: nothing below the root is closed off
 	seen  int
 	left  left
 }
@@ -62,10 +61,7 @@ func (w *Workspace) walk(ctx context.Context, q ListQuery, visit func(found) boo
 		return left{}, err
 	}
 	k := walker{ctx: ctx, root: t.root, q: q, glob: g, visit: visit}
-	if w.closesBelow(t.root.abs) {
-		k.off = w.isClosedOff
-	}
-	d, err := openFolder(t.root.dir)
+	d, err := w.folder(t.root)
 	if err != nil {
 		return left{}, plainError(err)
 	}
@@ -127,7 +123,7 @@ func (k *walker) from(d *folder, t Target) error {
 	for n := range strings.FieldsFuncSeq(dir, isSlash) {
 		lv = k.rules(d, k.base, lv)
 		off = off || lv.ignores(k.above+k.base+n, true)
-		sub, err := d.sub(n, k.root.child(k.base+n))
+		sub, err := d.sub(n)
 		d.drop()
 		if err != nil {
 			return fmt.Errorf("%s: %w", show(k.base+n), plainError(err))
@@ -174,7 +170,7 @@ func (k *walker) dir(d *folder, rel string, lv *level, depth int) error {
 		}
 		path := rel + e.name
 		switch {
-		case k.leaveOut(e, path, lv):
+		case k.leaveOut(d, e, path, lv):
 		case !e.kind.IsDir() || depth == k.q.Depth || depth == k.glob.levels:
 			if k.matches(path) && !k.visit(found{in: d, name: e.name, root: k.root, rel: path, kind: e.kind}) {
 				return errStop
@@ -182,7 +178,7 @@ func (k *walker) dir(d *folder, rel string, lv *level, depth int) error {
 		case depth >= maxDepth:
 			k.left.more = true
 		default:
-			sub, err := d.sub(e.name, k.root.child(path))
+			sub, err := d.sub(e.name)
 			if err != nil {
 				k.left.unreadable++
 				continue
@@ -202,10 +198,10 @@ func (k *walker) matches(path string) bool { return k.glob.matches(path[len(k.ba
 
 // leaveOut applies the rules about hidden and ignored names. A name that the
 // glob spells out is exempt.
-func (k *walker) leaveOut(e entry, path string, lv *level) bool {
+func (k *walker) leaveOut(d *folder, e entry, path string, lv *level) bool {
 	switch {
 	case e.name == ".git":
-	case k.off != nil && k.off(k.root.child(path)):
+	case d.closes(e.name):
 		k.left.hidden++
 	case k.glob.literal && k.matches(path):
 		return false
