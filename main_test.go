@@ -170,7 +170,10 @@ var besides = []struct {
 	}},
 	{"reads what git ignores, for rules that only hide names", []string{"agent/workspace/excludes.go"}},
 	{"finds look-alikes of a name in a directory that file.go opens", []string{"agent/workspace/similar.go"}},
-	{"puts errors into words", []string{"agent/workspace/errors.go"}},
+	{"keeps and hands over text that output.go has cleaned, and taken the key out of", []string{"agent/proc/keep.go", "agent/proc/live.go"}},
+	{"puts into words that something has failed by then", []string{
+		"agent/proc/errors.go", "agent/transport/explain.go", "agent/workspace/errors.go",
+	}},
 	{"looks for text in files that folder.go opens", []string{
 		"agent/workspace/literal.go", "agent/workspace/pattern.go", "agent/workspace/scan.go", "agent/workspace/scan_bounds.go",
 		"agent/workspace/scan_utf16.go", "agent/workspace/search.go",

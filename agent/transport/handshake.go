@@ -2,12 +2,7 @@ package transport
 
 import (
 	"crypto/tls"
-	"errors"
-	"io"
-	"net"
-	"strings"
 	"sync/atomic"
-	"syscall"
 )
 
 // handshake is what became of the question for a client certificate. A server
@@ -30,25 +25,4 @@ func show(c *tls.Certificate) func(*tls.CertificateRequestInfo) (*tls.Certificat
 		}
 		return c, nil
 	}
-}
-
-// explain adds to a connection that the server closed what it had asked for.
-// The server's own certificate was checked before.
-func (h *handshake) explain(err error) error {
-	alert := ""
-	var op *net.OpError
-	if errors.As(err, &op) && op.Op == "remote error" {
-		alert = " (" + strings.TrimPrefix(op.Err.Error(), "tls: ") + ")"
-	}
-	closed := alert != "" || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
-		// What is left of any fault before the first request by HTTP/2.
-		strings.Contains(err.Error(), "http2: client conn could not be established")
-	switch {
-	case !closed || !h.asked.Load():
-		return err
-	case h.shown.Load():
-		return refusal{"the server closed the connection after it was shown the client certificate" + alert, "check provider.clientCert"}
-	}
-	return refusal{"the server asked for a client certificate and closed the connection" + alert, "name its file in provider.clientCert"}
 }

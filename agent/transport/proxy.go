@@ -1,10 +1,7 @@
 package transport
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -46,45 +43,7 @@ func ProxyFromEnvironment(req *http.Request) (*url.URL, error) {
 	return http.ProxyFromEnvironment(req)
 }
 
-// checkConnect replaces what net/http makes of a refused CONNECT: only the
-// words that the proxy chose.
-func checkConnect(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
-	if resp.StatusCode == http.StatusOK {
-		return nil
-	}
-	return proxyStatus(resp.StatusCode)
-}
-
-// proxyStatus is what a proxy answered in place of the server.
-type proxyStatus int
-
-func (s proxyStatus) Error() string {
-	return fmt.Sprintf("it answered %d (%s)", int(s), strings.ToLower(http.StatusText(int(s))))
-}
-
-// proxyError is a fault of a request that was to go through a proxy.
-type proxyError struct {
-	name    string
-	reached bool
-	err     error
-}
-
-func viaProxy(proxy *url.URL, scheme string, err error) *proxyError {
-	var op *net.OpError
-	var status proxyStatus
-	failed := errors.As(err, &status) ||
-		errors.As(err, &op) && (op.Op == "proxyconnect" || strings.HasPrefix(op.Op, "socks"))
-	return &proxyError{name(proxy, scheme), !failed, err}
-}
-
-func (e *proxyError) Error() string { return e.name + ": " + e.err.Error() }
-
-func (e *proxyError) Unwrap() error { return e.err }
-
-// Proxy names the proxy for a person, without user and password, and tells
-// whether it could be reached: then the fault may be one of the server behind.
-func (e *proxyError) Proxy() (name string, reached bool) { return e.name, e.reached }
-
+// name names a proxy for a person, without user and password.
 func name(proxy *url.URL, scheme string) string {
 	return "the proxy " + proxy.Host + variable(scheme)
 }

@@ -61,14 +61,13 @@ func (r *route) RoundTrip(req *http.Request) (*http.Response, error) {
 	case err != nil && req.Context().Err() != nil:
 		return nil, err
 	case err != nil && proxy != nil:
-		e := viaProxy(proxy, req.URL.Scheme, err)
-		e.err = h.explain(err)
-		return nil, e
+		return nil, viaProxy(name(proxy, req.URL.Scheme), err, h.explain(err))
 	case err != nil:
 		return nil, h.explain(err)
 	case proxy != nil && resp.StatusCode == http.StatusProxyAuthRequired:
 		resp.Body.Close()
-		return nil, viaProxy(proxy, req.URL.Scheme, proxyStatus(resp.StatusCode))
+		status := proxyStatus(resp.StatusCode)
+		return nil, viaProxy(name(proxy, req.URL.Scheme), status, status)
 	}
 	lines := 0
 	for _, values := range resp.Header {
