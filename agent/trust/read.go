@@ -188,9 +188,10 @@ func (r *reader) file(name string, info fs.FileInfo, link bool) error {
 	return nil
 }
 
-// open opens what info describes, and nothing that was put in its place.
+// open opens what info describes, and nothing that was put in its place; a pipe
+// there is not waited for.
 func (r *reader) open(name string, info fs.FileInfo) (*os.File, fs.FileInfo, error) {
-	f, err := r.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	f, err := r.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, r.fail(name, "%w", bare(err))
 	}
