@@ -162,7 +162,7 @@ var besides = []struct {
 	files []string
 }{
 	{"lists for people what was read and checked", []string{"agent/config/values.go"}},
-	{"finds the nearest word for an error", []string{"agent/config/nearest.go"}},
+	{"reads what a model can take and what it costs", []string{"agent/config/models.go"}},
 	{"writes the text of an edit; set.go compares what comes of that", []string{"agent/config/edit.go"}},
 	{"chooses, by patterns and ignore rules, among names in folders that folder.go and resolve.go open", []string{
 		"agent/workspace/glob.go", "agent/workspace/ignore.go", "agent/workspace/ignore_level.go", "agent/workspace/list.go",
@@ -172,7 +172,8 @@ var besides = []struct {
 	{"finds look-alikes of a name in a directory that file.go opens", []string{"agent/workspace/similar.go"}},
 	{"keeps and hands over text that output.go has cleaned, and taken the key out of", []string{"agent/proc/keep.go", "agent/proc/live.go"}},
 	{"puts into words that something has failed by then", []string{
-		"agent/proc/errors.go", "agent/transport/explain.go", "agent/workspace/errors.go",
+		"agent/config/nearest.go", "agent/config/words.go", "agent/proc/errors.go", "agent/transport/explain.go",
+		"agent/workspace/errors.go",
 	}},
 	{"looks for text in files that folder.go opens", []string{
 		"agent/workspace/literal.go", "agent/workspace/pattern.go", "agent/workspace/scan.go", "agent/workspace/scan_bounds.go",

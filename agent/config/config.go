@@ -60,24 +60,6 @@ type Provider struct {
 	ExtraHeaders map[string]string
 }
 
-// Model is what the configuration says about one model. Zero means unset.
-type Model struct {
-	// ContextWindow and MaxOutputTokens are in tokens.
-	ContextWindow   int
-	MaxOutputTokens int
-	// Effort lists the reasoning efforts that the model takes, lowest first.
-	Effort []string
-	// Price is nil when unset.
-	Price *Price
-}
-
-// Price is what a million tokens cost, in any one currency.
-type Price struct {
-	Input, Output float64
-	// CachedInput is Input where the configuration does not tell it.
-	CachedInput float64
-}
-
 // Limits bounds a run.
 type Limits struct {
 	MaxTurns int
@@ -120,23 +102,4 @@ func (c Config) Plugin(id string) Plugin {
 		return p
 	}
 	return Plugin{Enabled: true}
-}
-
-// Origin says where the value of a dotted key came from, for people:
-// "default", "/path/config.json:12", "environment OPENAI_BASE_URL" or
-// "flag --base-url". Of a key that flags add to, it names the first layer.
-func (c Config) Origin(key string) string {
-	if n, ok := c.root.find(key); ok {
-		return n.src.origin(n.start)
-	}
-	return byDefault
-}
-
-// Given reports whether any layer of Load has a dotted key, be it with the value of
-// Default.
-func (c Config) Given(key string) bool {
-	n, ok := c.root.find(key)
-	given := ok && len(n.fields) == 0 && n.src.label != byDefault
-	n.leaves("", func(_ string, v node) { given = given || v.src.label != byDefault })
-	return given
 }

@@ -192,21 +192,20 @@ func splice(data []byte, from, to int, text string) []byte {
 
 // next is where the next token begins, in a text that was parsed.
 func next(data []byte, from int) int {
-	p := parser{src: &source{data: data}, pos: from}
-	_ = p.space()
-	return p.pos
+	at, _ := comments(data, from, false)
+	return len(data) - len(bytes.TrimLeft(data[at:], blanks))
 }
 
 // comments is where the last comment after from ends, from itself without one;
 // sameLine: the last that begins in this line. line tells that it ends with its
 // line.
 func comments(data []byte, from int, sameLine bool) (at int, line bool) {
-	blanks := " \t\r\n"
+	cutset := blanks
 	if sameLine {
-		blanks = " \t"
+		cutset = " \t"
 	}
 	for at = from; ; {
-		rest := bytes.TrimLeft(data[at:], blanks)
+		rest := bytes.TrimLeft(data[at:], cutset)
 		start := len(data) - len(rest)
 		switch {
 		case bytes.HasPrefix(rest, []byte("//")):

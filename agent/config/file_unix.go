@@ -9,14 +9,11 @@ import (
 	"syscall"
 )
 
-// nonblock keeps an open from waiting when the path became a pipe.
-const nonblock = syscall.O_NONBLOCK
-
 // tryLock makes and locks a file, which goes with the lock: whoever holds one
 // that was removed meanwhile holds nothing. A file system without locks has one
 // writer.
 func tryLock(path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|nonblock, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -7,9 +7,6 @@ import (
 	"os"
 )
 
-// nonblock has no counterpart here: a path in the file system is no pipe.
-const nonblock = 0
-
 // tryLock makes a file that says by being there that somebody has his turn. A
 // process that dies in its turn leaves it behind.
 func tryLock(path string) (unlock func(), err error) {

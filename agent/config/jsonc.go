@@ -7,19 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep objects and lists may nest.
-const maxDepth = 64
+const (
+	// maxDepth is how deep objects and lists may nest.
+	maxDepth = 64
+	// maxMembers is how many keys one object may hold: they are compared with
+	// each other when layers merge.
+	maxMembers = 4096
 
-// maxMembers is how many keys one object may hold: they are compared with each
-// other when layers merge.
-const maxMembers = 4096
+	blanks = " \t\r\n"
+)
 
-// parser reads JSON with comments and trailing commas. It is a scanner that
-// knows when it is in a string: nothing is cut out beforehand.
+// parser builds nodes of what encoding/json reads in the text of a source, which
+// is JSON with comments and trailing commas.
 type parser struct {
-	src   *source
-	pos   int
-	depth int
+	src *source
+	// text is that of src after plain: each value is where it was.
+	text []byte
+	dec  *json.Decoder
 	// dups are duplicate keys: worth an error, no reason to stop.
 	dups []error
 }
@@ -27,232 +31,188 @@ type parser struct {
 // parse reads a whole file whose value must be an object. Several errors can
 // come back: all duplicate keys, and the first thing that is no JSON.
 func parse(src *source) (node, []error) {
-	p := &parser{src: src}
-	if bytes.HasPrefix(src.data, []byte("\xef\xbb\xbf")) {
-		p.pos = 3
-	}
-	for i := p.pos; i < len(src.data); {
-		r, n := utf8.DecodeRune(src.data[i:])
-		if r == utf8.RuneError && n == 1 {
+	for i, r := range string(src.data) {
+		if r == utf8.RuneError && !bytes.HasPrefix(src.data[i:], []byte("\ufffd")) {
 			return node{}, []error{src.errorf(i, "found a byte that is no UTF-8")}
 		}
-		i += n
 	}
-	n, err := p.document()
+	p, err := newParser(src)
+	if err != nil {
+		return node{}, []error{err}
+	}
+	if first := bytes.TrimLeft(p.text, blanks); !bytes.HasPrefix(first, []byte("{")) {
+		return node{}, []error{src.fail(len(p.text)-len(first), "%s", unexpected(first, `"{"`))}
+	}
+	n, err := p.value()
+	if err == nil && len(bytes.TrimLeft(p.text[n.end:], blanks)) > 0 {
+		err = p.refuse(n.end)
+	}
 	if err != nil {
 		return node{}, append(p.dups, err)
 	}
 	return n, p.dups
 }
 
-// document reads the one object that a file holds.
-func (p *parser) document() (node, error) {
-	if err := p.space(); err != nil {
-		return node{}, err
-	}
-	if p.peek() != '{' {
-		return node{}, p.unexpected(`"{"`)
-	}
-	n, err := p.value()
+// parseValue reads the one value that a source without a file holds.
+func parseValue(src *source) (node, error) {
+	p, err := newParser(src)
 	if err != nil {
 		return node{}, err
 	}
-	if err := p.space(); err != nil {
-		return node{}, err
-	}
-	if p.pos < len(p.src.data) {
-		return node{}, p.unexpected("the end of the file")
-	}
-	return n, nil
+	return p.value()
 }
 
-// peek returns the next byte, zero at the end.
-func (p *parser) peek() byte {
-	if p.pos < len(p.src.data) {
-		return p.src.data[p.pos]
+func newParser(src *source) (*parser, error) {
+	text, err := plain(src)
+	if err != nil {
+		return nil, err
+	}
+	p := &parser{src: src, text: text, dec: json.NewDecoder(bytes.NewReader(text))}
+	p.dec.UseNumber()
+	return p, nil
+}
+
+// plain puts spaces in the place of comments, of trailing commas and of the mark
+// that some editors begin a file with, and leaves strings as they are. Nothing in
+// it nests deeper than maxDepth.
+func plain(src *source) ([]byte, error) {
+	text := bytes.Clone(src.data)
+	last, comma, depth := byte(0), -1, 0 // comma: of one that ends a member, and nothing came since
+	for i, end := 0, 0; i < len(text); i = end {
+		end = i + 1
+		switch c := text[i]; {
+		case strings.IndexByte(blanks, c) >= 0:
+			continue
+		case c == '/' || i == 0 && c == 0xef:
+			end = i + ignored(text[i:])
+			if end < i {
+				return nil, src.fail(i, "found a comment without an end")
+			}
+			if end > i {
+				copy(text[i:end], bytes.Repeat([]byte(" "), end-i))
+				continue
+			}
+			end = i + 1
+		case c == '"':
+			end = i + quoted(text[i:])
+		case c == '[' || c == '{':
+			if depth++; depth > maxDepth {
+				return nil, src.fail(i, "nested deeper than %d", maxDepth)
+			}
+		case c == ']' || c == '}':
+			if depth--; comma >= 0 {
+				text[comma] = ' '
+			}
+		}
+		comma = -1
+		if text[i] == ',' && strings.IndexByte("\x00[{:,", last) < 0 {
+			comma = i
+		}
+		last = text[i]
+	}
+	return text, nil
+}
+
+// ignored is the length of the comment, or the byte order mark, that a text begins
+// with: 0 for none, negative for one without an end.
+func ignored(text []byte) int {
+	switch {
+	case bytes.HasPrefix(text, []byte("//")):
+		line, _, _ := bytes.Cut(text, []byte("\n"))
+		return len(line)
+	case bytes.HasPrefix(text, []byte("/*")):
+		if end := bytes.Index(text[2:], []byte("*/")); end >= 0 {
+			return end + 4
+		}
+		return -1
+	case bytes.HasPrefix(text, []byte("\ufeff")):
+		return 3
 	}
 	return 0
 }
 
-// fail makes a syntax error at offset.
-func (p *parser) fail(offset int, format string, args ...any) error {
-	_, column := p.src.position(offset)
-	return p.src.errorf(offset, "column %d: "+format, append([]any{column}, args...)...)
-}
-
-func (p *parser) unexpected(want string) error {
-	if p.pos >= len(p.src.data) {
-		return p.fail(p.pos, "found the end of the file, expected %s", want)
-	}
-	r, _ := utf8.DecodeRune(p.src.data[p.pos:])
-	return p.fail(p.pos, "found %q, expected %s", string(r), want)
-}
-
-// space skips white space and comments.
-func (p *parser) space() error {
-	data := p.src.data
-	for p.pos < len(data) {
-		switch rest := data[p.pos:]; {
-		case strings.IndexByte(" \t\r\n", data[p.pos]) >= 0:
-			p.pos++
-		case bytes.HasPrefix(rest, []byte("//")):
-			end := bytes.IndexByte(rest, '\n')
-			if end < 0 {
-				end = len(rest)
-			}
-			p.pos += end
-		case bytes.HasPrefix(rest, []byte("/*")):
-			end := bytes.Index(rest[2:], []byte("*/"))
-			if end < 0 {
-				return p.fail(p.pos, "found a comment without an end")
-			}
-			p.pos += end + 4
-		default:
-			return nil
+// quoted is the length of the string that a text begins with.
+func quoted(text []byte) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
 		}
 	}
-	return nil
+	return len(text)
 }
 
 func (p *parser) value() (node, error) {
-	switch p.peek() {
-	case '{', '[':
-		if p.depth == maxDepth {
-			return node{}, p.fail(p.pos, "nested deeper than %d", maxDepth)
-		}
-		p.depth++
-		defer func() { p.depth-- }()
-		if p.peek() == '[' {
-			return p.array()
-		}
-		return p.object()
-	case '"':
-		return p.str()
+	n := node{src: p.src, start: p.next()}
+	token, err := p.dec.Token()
+	if err != nil {
+		return n, p.refuse(n.start)
 	}
-	return p.literal()
-}
-
-func (p *parser) object() (node, error) {
-	n := node{kind: isObject, src: p.src, start: p.pos}
-	seen := map[string]bool{}
-	err := p.members('}', func() error {
-		if p.peek() != '"' {
-			return p.unexpected(`a key in double quotes or "}"`)
+	n.end = int(p.dec.InputOffset())
+	n.text = string(p.text[n.start:n.end])
+	switch t := token.(type) {
+	case json.Delim:
+		n.kind, n.text = isArray, ""
+		if t == '{' {
+			n.kind = isObject
 		}
-		name, err := p.str()
-		if err != nil {
-			return err
-		}
-		if err := p.space(); err != nil {
-			return err
-		}
-		if p.peek() != ':' {
-			return p.unexpected(`":"`)
-		}
-		p.pos++
-		if err := p.space(); err != nil {
-			return err
-		}
-		v, err := p.value()
-		if err != nil {
-			return err
-		}
-		if seen[name.text] && len(p.dups) <= maxErrors {
-			p.dups = append(p.dups, p.src.errorf(name.start, "key %s stands twice in one object", quote(name.text)))
-		}
-		seen[name.text] = true
-		if len(n.fields) == maxMembers {
-			return p.fail(name.start, "more than %d keys in one object", maxMembers)
-		}
-		n.fields = append(n.fields, field{name.text, name.start, v})
-		return nil
-	})
-	n.end = p.pos
-	return n, err
-}
-
-func (p *parser) array() (node, error) {
-	n := node{kind: isArray, src: p.src, start: p.pos}
-	err := p.members(']', func() error {
-		v, err := p.value()
-		n.items = append(n.items, v)
-		return err
-	})
-	n.end = p.pos
-	return n, err
-}
-
-// members reads what stands between brackets: each member by one, commas
-// between them and, if wanted, after the last.
-func (p *parser) members(closing byte, one func() error) error {
-	p.pos++
-	for {
-		if err := p.space(); err != nil {
-			return err
-		}
-		if p.peek() == closing {
-			p.pos++
-			return nil
-		}
-		if err := one(); err != nil {
-			return err
-		}
-		if err := p.space(); err != nil {
-			return err
-		}
-		switch p.peek() {
-		case ',':
-			p.pos++
-		case closing:
-		default:
-			return p.unexpected(`"," or ` + quote(string(closing)))
-		}
-	}
-}
-
-// str reads a string. The scan finds its end, the standard library decodes it.
-func (p *parser) str() (node, error) {
-	start, data := p.pos, p.src.data
-	for i := start + 1; i < len(data); i++ {
-		switch c := data[i]; {
-		case c == '\\':
-			i++
-		case c < ' ':
-			return node{}, p.fail(i, "found a control character in a string, write it as \\u%04x", c)
-		case c == '"':
-			p.pos = i + 1
-			n := node{kind: isString, src: p.src, start: start, end: p.pos}
-			if json.Unmarshal(data[start:p.pos], &n.text) != nil {
-				return node{}, p.fail(start, "found a string with an unknown escape after \\")
-			}
-			return n, nil
-		}
-	}
-	return node{}, p.fail(start, "found a string without an end")
-}
-
-// literal reads a number, true, false or null.
-func (p *parser) literal() (node, error) {
-	start, data := p.pos, p.src.data
-	for p.pos < len(data) && strings.IndexByte("+-.", data[p.pos]) >= 0 || alphanumeric(p.peek()) {
-		p.pos++
-	}
-	n := node{kind: isNumber, src: p.src, start: start, end: p.pos, text: string(data[start:p.pos])}
-	switch {
-	case n.text == "":
-		return node{}, p.unexpected("a value")
-	case !json.Valid(data[start:p.pos]):
-		return node{}, p.fail(start, "found %s, expected a value", quote(n.text))
-	case n.text == "true" || n.text == "false":
+		return p.members(n)
+	case string:
+		n.kind, n.text = isString, t
+	case json.Number:
+		n.kind = isNumber
+	case bool:
 		n.kind = isBool
-	case n.text == "null":
-		n.kind = isNull
 	}
 	return n, nil
 }
 
-func alphanumeric(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+// members reads what stands between the brackets of a list or an object, and the
+// second bracket.
+func (p *parser) members(n node) (node, error) {
+	seen := map[string]bool{}
+	for p.dec.More() {
+		var name node
+		var err error
+		if n.kind == isObject {
+			if name, err = p.value(); err != nil {
+				return n, err
+			}
+		}
+		v, err := p.value()
+		switch {
+		case err != nil:
+			return n, err
+		case n.kind == isArray:
+			n.items = append(n.items, v)
+			continue
+		case len(n.fields) == maxMembers:
+			return n, p.src.fail(name.start, "more than %d keys in one object", maxMembers)
+		case seen[name.text] && len(p.dups) <= maxErrors:
+			p.dups = append(p.dups, p.src.errorf(name.start, "key %s stands twice in one object", quote(name.text)))
+		}
+		seen[name.text] = true
+		n.fields = append(n.fields, field{name.text, name.start, v})
+	}
+	start := p.next()
+	if _, err := p.dec.Token(); err != nil {
+		return n, p.refuse(start)
+	}
+	n.end = start + 1
+	return n, nil
+}
+
+// next is where the next token begins.
+func (p *parser) next() int {
+	return len(p.text) - len(bytes.TrimLeft(p.text[p.dec.InputOffset():], blanks+",:"))
+}
+
+// refuse tells of a text that encoding/json does not take from start on.
+func (p *parser) refuse(start int) error {
+	offset, what := wrong(p.text, start)
+	return p.src.fail(offset, "%s", what)
 }
 
 // appendString appends s as a JSON string.

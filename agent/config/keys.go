@@ -26,16 +26,6 @@ type rule struct {
 	path bool
 }
 
-// model changes the entry of one model.
-func (c *Config) model(id string, change func(*Model)) {
-	m := c.Models[id]
-	change(&m)
-	if c.Models == nil {
-		c.Models = map[string]Model{}
-	}
-	c.Models[id] = m
-}
-
 func integer(lo, hi int, set func(*Config, string, int)) rule {
 	allowed := fmt.Sprintf("a whole number from %d to %d", lo, hi)
 	return rule{allowed: allowed, set: func(w *walker, name string, v node) {
@@ -45,24 +35,6 @@ func integer(lo, hi int, set func(*Config, string, int)) rule {
 			return
 		}
 		set(w.c, name, n)
-	}}
-}
-
-// money is a price for a million tokens, in the currency of the reader's choice.
-func money(set func(*Price, float64)) rule {
-	const allowed = "a number from 0 to 1000000, for a million tokens"
-	return rule{allowed: allowed, set: func(w *walker, id string, v node) {
-		f, err := strconv.ParseFloat(v.text, 64)
-		if v.kind != isNumber || err != nil || f < 0 || f > 1e6 {
-			w.wrong(v, allowed)
-			return
-		}
-		w.c.model(id, func(m *Model) {
-			if m.Price == nil {
-				m.Price = &Price{}
-			}
-			set(m.Price, f)
-		})
 	}}
 }
 
@@ -125,6 +97,10 @@ func variable(set func(c *Config, name, s string)) rule {
 	}}
 }
 
+func alphanumeric(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
 // looksSecret reports whether a text is a key that was put in the place of the name
 // of its variable: names are printed, and keys of letters and digits are none.
 func looksSecret(s string) bool {
@@ -160,19 +136,6 @@ func list(most int, items string, set func(w *walker, name string, all []node)) 
 		}
 		set(w, name, v.items)
 	}}
-}
-
-// effort reads the names of reasoning efforts.
-func (w *walker) effort(all []node) []string {
-	levels := make([]string, 0, len(all))
-	for _, v := range all {
-		if v.kind != isString || v.text == "" || !printable(v.text) || slices.Contains(levels, v.text) {
-			w.wrong(v, "the name of a reasoning effort, each once")
-			continue
-		}
-		levels = append(levels, v.text)
-	}
-	return levels
 }
 
 const pathAllowed = "a path, absolute or relative to where it stands; ~ is not expanded"

@@ -116,8 +116,7 @@ func defaults() node {
 		if r.fallback == "" {
 			continue
 		}
-		p := parser{src: &source{label: byDefault, data: []byte(r.fallback)}}
-		if v, err := p.value(); err == nil {
+		if v, err := parseValue(&source{label: byDefault, data: []byte(r.fallback)}); err == nil {
 			layer = merge(layer, nest(v, strings.Split(r.key, ".")...))
 		}
 	}

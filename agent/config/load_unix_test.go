@@ -21,7 +21,7 @@ func TestPipeIsRefusedWithoutWaiting(t *testing.T) {
 		t.Errorf("got %v, want not a regular file", err)
 	}
 	// The open itself must not wait either: the path can change in between.
-	f, err := os.OpenFile(pipe, os.O_RDONLY|nonblock, 0)
+	f, err := os.OpenFile(pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

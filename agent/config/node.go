@@ -1,11 +1,9 @@
 package config
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // kind is the JSON type of a node.
@@ -71,19 +69,6 @@ func (n node) find(key string) (node, bool) {
 		}
 	}
 	return node{}, false
-}
-
-// describe says what was found, short and safe to print.
-func (n node) describe() string {
-	switch n.kind {
-	case isString:
-		return quote(n.text)
-	case isArray:
-		return "a list"
-	case isObject:
-		return "an object"
-	}
-	return clip(n.text)
 }
 
 // json renders the value without comments and trailing commas. What stands in a
@@ -168,22 +153,4 @@ func (n node) leaves(key string, visit func(key string, v node)) {
 			visit(sub, f.value)
 		}
 	}
-}
-
-// maxShown is how much of a found value an error repeats, in bytes.
-const maxShown = 60
-
-// quote quotes text for an error; nothing that could draw on a terminal
-// stays in it.
-func quote(s string) string { return fmt.Sprintf("%q", clip(s)) }
-
-func clip(s string) string {
-	if len(s) <= maxShown {
-		return s
-	}
-	end := maxShown
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "…"
 }

@@ -97,28 +97,6 @@ func owned(header string) bool {
 	})
 }
 
-// prices completes the prices of c, which come key by key: one without input or
-// output would count half of a run as free.
-func prices(c *Config, root node) (errs []error) {
-	models, _ := root.get("models")
-	for _, f := range models.fields {
-		price, ok := f.value.get("price")
-		if !ok || c.Models[f.name].Price == nil {
-			continue
-		}
-		for _, name := range []string{"input", "output"} {
-			if _, ok := price.get(name); !ok {
-				errs = append(errs, price.src.errorf(price.start, "%s: found no %q, allowed: input, output and, where it differs, cachedInput",
-					quote("models."+f.name+".price"), name))
-			}
-		}
-		if _, ok := price.get("cachedInput"); !ok {
-			c.Models[f.name].Price.CachedInput = c.Models[f.name].Price.Input
-		}
-	}
-	return errs
-}
-
 // keyStays checks that a key goes only to a base URL set by the same or a more
 // trusted layer than the one that chose the key (spec config-cli.md, "Files and
 // layers"; C143). Flags, environment, --config, global file and defaults are

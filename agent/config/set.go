@@ -93,7 +93,6 @@ func kept(before, after node, key string, value []byte) bool {
 	if value == nil || !set {
 		return value == nil && !set && maps.Equal(others(before), others(after))
 	}
-	p := parser{src: &source{data: value}}
-	want, err := p.value()
+	want, err := parseValue(&source{data: value})
 	return err == nil && bytes.Equal(got.json(nil), want.json(nil)) && maps.Equal(others(before), others(after))
 }

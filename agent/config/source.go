@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"unicode/utf8"
 )
 
@@ -57,6 +58,12 @@ func (s *source) errorf(offset int, format string, args ...any) error {
 	return fmt.Errorf("read config %q: line %d: %w", s.file, line, err)
 }
 
+// fail makes a syntax error at offset, with its column.
+func (s *source) fail(offset int, format string, args ...any) error {
+	_, column := s.position(offset)
+	return s.errorf(offset, "column %d: "+format, append([]any{column}, args...)...)
+}
+
 // readSource reads a configuration file. Without must, a file that is not
 // there is an empty one; a link that leads nowhere is an error in any case,
 // since its owner meant something to be there.
@@ -86,7 +93,7 @@ func ReadFile(path string) ([]byte, error) {
 	if !before.Mode().IsRegular() {
 		return nil, errNotRegular
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, bare(err)
 	}

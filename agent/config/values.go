@@ -34,6 +34,25 @@ func (c Config) Values() []Value {
 	return all
 }
 
+// Origin says where the value of a dotted key came from, for people:
+// "default", "/path/config.json:12", "environment OPENAI_BASE_URL" or
+// "flag --base-url". Of a key that flags add to, it names the first layer.
+func (c Config) Origin(key string) string {
+	if n, ok := c.root.find(key); ok {
+		return n.src.origin(n.start)
+	}
+	return byDefault
+}
+
+// Given reports whether any layer of Load has a dotted key, be it with the value of
+// Default.
+func (c Config) Given(key string) bool {
+	n, ok := c.root.find(key)
+	given := ok && len(n.fields) == 0 && n.src.label != byDefault
+	n.leaves("", func(_ string, v node) { given = given || v.src.label != byDefault })
+	return given
+}
+
 // absolute resolves the path, or the paths, of a value.
 func (n node) absolute() node {
 	if n.kind == isString {

@@ -110,28 +110,11 @@ func (w *walker) level(pattern string) []string {
 	return names
 }
 
-// unknown reports a key that is not in the table, with the nearest of its
-// level (C166), else the place where a key of this name belongs.
+// unknown reports a key that is not in the table.
 func (w *walker) unknown(path string, f field, level []string) {
-	if len(*w.errs) > maxErrors {
-		return
+	if len(*w.errs) <= maxErrors {
+		*w.errs = append(*w.errs, f.value.src.errorf(f.start, "unknown key %s%s", quote(path), w.meant(path, f.name, level)))
 	}
-	parent := strings.TrimSuffix(path, f.name)
-	hint := ""
-	if near, ok := Nearest(f.name, level); ok {
-		hint = fmt.Sprintf(", did you mean %s?", quote(parent+near))
-	} else if i := slices.IndexFunc(w.rows, func(r row) bool { return strings.HasSuffix(r.key, "."+f.name) }); i >= 0 {
-		hint = fmt.Sprintf(", did you mean %s?", quote(w.rows[i].key))
-	}
-	*w.errs = append(*w.errs, f.value.src.errorf(f.start, "unknown key %s%s", quote(path), hint))
-}
-
-// suggest ends an error with the nearest known word.
-func suggest(word string, known []string) string {
-	if near, ok := Nearest(word, known); ok {
-		return fmt.Sprintf(", did you mean %s?", quote(near))
-	}
-	return ""
 }
 
 // at returns a walker for a member of the object in hand.
