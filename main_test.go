@@ -145,7 +145,7 @@ var limits = repocheck.Limits{File: 600, Function: 100, StructFields: 25, Packag
 // The trusted part: what a reviewer reads to know that nothing happens that
 // was not allowed. It grows with the parts that join it and stays below
 // trustedLimit lines together. A new file of these packages belongs to it, until
-// it is a row of besides.
+// it is a row of besides. Tables are read with it, but are not counted.
 var trusted = []string{
 	"agent/gate", "agent/perm", "agent/config", "agent/proc", "agent/transport", "agent/trust", "agent/workspace",
 	// The journal, and the one function through which every durable fact passes.
@@ -161,7 +161,7 @@ var besides = []struct {
 	why   string
 	files []string
 }{
-	{"lists for people what was read and checked", []string{"agent/config/values.go"}},
+	{"lists for people what was read", []string{"agent/config/values.go"}},
 	{"reads what a model can take and what it costs", []string{"agent/config/models.go"}},
 	{"writes the text of an edit; set.go compares what comes of that", []string{"agent/config/edit.go"}},
 	{"chooses, by patterns and ignore rules, among names in folders that folder.go and resolve.go open", []string{

@@ -77,24 +77,20 @@ func newParser(src *source) (*parser, error) {
 // it nests deeper than maxDepth.
 func plain(src *source) ([]byte, error) {
 	text := bytes.Clone(src.data)
+	if bytes.HasPrefix(text, []byte("\ufeff")) {
+		copy(text, "   ")
+	}
 	last, comma, depth := byte(0), -1, 0 // comma: of one that ends a member, and nothing came since
 	for i, end := 0, 0; i < len(text); i = end {
-		end = i + 1
+		end = i + length(text[i:])
 		switch c := text[i]; {
+		case end == i:
+			return nil, src.fail(i, "found a comment without an end")
+		case c == '/' && end > i+1:
+			copy(text[i:end], bytes.Repeat([]byte(" "), end-i))
+			continue
 		case strings.IndexByte(blanks, c) >= 0:
 			continue
-		case c == '/' || i == 0 && c == 0xef:
-			end = i + ignored(text[i:])
-			if end < i {
-				return nil, src.fail(i, "found a comment without an end")
-			}
-			if end > i {
-				copy(text[i:end], bytes.Repeat([]byte(" "), end-i))
-				continue
-			}
-			end = i + 1
-		case c == '"':
-			end = i + quoted(text[i:])
 		case c == '[' || c == '{':
 			if depth++; depth > maxDepth {
 				return nil, src.fail(i, "nested deeper than %d", maxDepth)
@@ -113,35 +109,31 @@ func plain(src *source) ([]byte, error) {
 	return text, nil
 }
 
-// ignored is the length of the comment, or the byte order mark, that a text begins
-// with: 0 for none, negative for one without an end.
-func ignored(text []byte) int {
+// length is that of the comment or string that a text begins with, 0 of a comment
+// without an end. Anything else is taken byte by byte.
+func length(text []byte) int {
 	switch {
 	case bytes.HasPrefix(text, []byte("//")):
 		line, _, _ := bytes.Cut(text, []byte("\n"))
 		return len(line)
 	case bytes.HasPrefix(text, []byte("/*")):
-		if end := bytes.Index(text[2:], []byte("*/")); end >= 0 {
-			return end + 4
+		_, rest, ended := bytes.Cut(text[2:], []byte("*/"))
+		if !ended {
+			return 0
 		}
-		return -1
-	case bytes.HasPrefix(text, []byte("\ufeff")):
-		return 3
-	}
-	return 0
-}
-
-// quoted is the length of the string that a text begins with.
-func quoted(text []byte) int {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+		return len(text) - len(rest)
+	case text[0] == '"':
+		for i := 1; i < len(text); i++ {
+			switch text[i] {
+			case '\\':
+				i++
+			case '"':
+				return i + 1
+			}
 		}
+		return len(text)
 	}
-	return len(text)
+	return 1
 }
 
 func (p *parser) value() (node, error) {

@@ -26,50 +26,41 @@ type rule struct {
 	path bool
 }
 
-func integer(lo, hi int, set func(*Config, string, int)) rule {
-	allowed := fmt.Sprintf("a whole number from %d to %d", lo, hi)
+// takes is the rule of a key whose value read understands. set is given the "*"
+// of the key first.
+func takes[T any](allowed string, read func(v node) (T, bool), set func(c *Config, name string, value T)) rule {
 	return rule{allowed: allowed, set: func(w *walker, name string, v node) {
+		value, ok := read(v)
+		if !ok {
+			w.wrong(v, allowed)
+			return
+		}
+		set(w.c, name, value)
+	}}
+}
+
+func integer(lo, hi int, set func(*Config, string, int)) rule {
+	return takes(fmt.Sprintf("a whole number from %d to %d", lo, hi), func(v node) (int, bool) {
 		n, err := strconv.Atoi(v.text)
-		if v.kind != isNumber || err != nil || n < lo || n > hi {
-			w.wrong(v, allowed)
-			return
-		}
-		set(w.c, name, n)
-	}}
+		return n, v.kind == isNumber && err == nil && lo <= n && n <= hi
+	}, set)
 }
 
-func boolean(set func(*Config, bool)) rule {
-	const allowed = "true or false"
-	return rule{allowed: allowed, set: func(w *walker, _ string, v node) {
-		if v.kind != isBool {
-			w.wrong(v, allowed)
-			return
-		}
-		set(w.c, v.text == "true")
-	}}
+func boolean(set func(*Config, string, bool)) rule {
+	return takes("true or false", func(v node) (bool, bool) { return v.text == "true", v.kind == isBool }, set)
 }
 
-func oneOf(words []string, set func(*Config, string)) rule {
-	allowed := `"` + strings.Join(words, `", "`) + `"`
-	return rule{allowed: allowed, set: func(w *walker, _ string, v node) {
-		if v.kind != isString || !slices.Contains(words, v.text) {
-			w.wrong(v, allowed)
-			return
-		}
-		set(w.c, v.text)
-	}}
+func oneOf(words []string, set func(*Config, string, string)) rule {
+	return takes(`"`+strings.Join(words, `", "`)+`"`, func(v node) (string, bool) {
+		return v.text, v.kind == isString && slices.Contains(words, v.text)
+	}, set)
 }
 
 // line is text without control characters that fits in one line.
-func line(set func(*Config, string)) rule {
-	allowed := fmt.Sprintf("text of at most %d bytes without control characters", maxLine)
-	return rule{allowed: allowed, set: func(w *walker, _ string, v node) {
-		if v.kind != isString || !printable(v.text) {
-			w.wrong(v, allowed)
-			return
-		}
-		set(w.c, v.text)
-	}}
+func line(set func(*Config, string, string)) rule {
+	return takes(fmt.Sprintf("text of at most %d bytes without control characters", maxLine), func(v node) (string, bool) {
+		return v.text, v.kind == isString && printable(v.text)
+	}, set)
 }
 
 const maxLine = 256
@@ -140,32 +131,29 @@ func list(most int, items string, set func(w *walker, name string, all []node)) 
 
 const pathAllowed = "a path, absolute or relative to where it stands; ~ is not expanded"
 
-// resolve reads a path, which is relative to the file that holds it. It need
-// not exist.
-func (w *walker) resolve(v node) (string, bool) {
+// path reads one, which is relative to the file that holds it. It need not exist.
+func path(v node) (string, bool) {
 	odd := func(r rune) bool { return unicode.IsControl(r) }
 	if v.kind != isString || v.text == "" || strings.ContainsFunc(v.text, odd) || strings.HasPrefix(v.text, "~") {
-		w.wrong(v, pathAllowed)
 		return "", false
 	}
 	return v.resolved(), true
 }
 
-func file(set func(*Config, string)) rule {
-	return rule{allowed: pathAllowed, path: true, set: func(w *walker, _ string, v node) {
-		if path, ok := w.resolve(v); ok {
-			set(w.c, path)
-		}
-	}}
+func file(set func(*Config, string, string)) rule {
+	r := takes(pathAllowed, path, set)
+	r.path = true
+	return r
 }
 
 func directories() rule {
 	r := list(64, pathAllowed, func(w *walker, _ string, all []node) {
 		w.c.AdditionalDirectories = nil
+		one := takes(pathAllowed, path, func(c *Config, _, dir string) {
+			c.AdditionalDirectories = append(c.AdditionalDirectories, dir)
+		})
 		for _, v := range all {
-			if dir, ok := w.resolve(v); ok {
-				w.c.AdditionalDirectories = append(w.c.AdditionalDirectories, dir)
-			}
+			one.set(w, "", v)
 		}
 	})
 	r.path = true

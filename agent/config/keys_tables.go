@@ -19,18 +19,18 @@ func keys() []row {
 
 		{"provider.baseURL", `"https://api.openai.com/v1"`, rule{allowed: baseURLAllowed, set: baseURL}},
 		{"provider.apiKeyEnv", `"OPENAI_API_KEY"`, variable(func(c *Config, _, s string) { c.Provider.APIKeyEnv = s })},
-		{"provider.model", `""`, line(func(c *Config, s string) { c.Provider.Model = s })},
+		{"provider.model", `""`, line(func(c *Config, _, s string) { c.Provider.Model = s })},
 		{"provider.apiMode", `"chat"`, oneOf([]string{"chat", "responses"},
-			func(c *Config, s string) { c.Provider.APIMode = s })},
+			func(c *Config, _, s string) { c.Provider.APIMode = s })},
 		{"provider.auth", `"bearer"`, oneOf([]string{"bearer", "none"},
-			func(c *Config, s string) { c.Provider.Auth = s })},
+			func(c *Config, _, s string) { c.Provider.Auth = s })},
 		{"provider.tokenParameter", `"max_tokens"`, oneOf([]string{"max_tokens", "max_completion_tokens", "omit"},
-			func(c *Config, s string) { c.Provider.TokenParameter = s })},
-		{"provider.streamUsage", "true", boolean(func(c *Config, b bool) { c.Provider.StreamUsage = b })},
+			func(c *Config, _, s string) { c.Provider.TokenParameter = s })},
+		{"provider.streamUsage", "true", boolean(func(c *Config, _ string, b bool) { c.Provider.StreamUsage = b })},
 		{"provider.contextWindow", "", integer(1, maxWindow,
 			func(c *Config, _ string, n int) { c.Provider.ContextWindow = n })},
-		{"provider.caFile", "", file(func(c *Config, s string) { c.Provider.CAFile = s })},
-		{"provider.clientCert", "", file(func(c *Config, s string) { c.Provider.ClientCert = s })},
+		{"provider.caFile", "", file(func(c *Config, _, s string) { c.Provider.CAFile = s })},
+		{"provider.clientCert", "", file(func(c *Config, _, s string) { c.Provider.ClientCert = s })},
 		{"provider.extraBody", "", rule{allowed: bodyAllowed, set: extraBody}},
 		{"provider.extraHeaders", "", rule{allowed: headersAllowed, set: extraHeaders}},
 
@@ -51,7 +51,7 @@ func keys() []row {
 		{"limits.maxOutputTokens", "", integer(1, maxWindow,
 			func(c *Config, _ string, n int) { c.Limits.MaxOutputTokens = n })},
 
-		{"context.claudeMdFallback", "false", boolean(func(c *Config, b bool) { c.Context.ClaudeMdFallback = b })},
+		{"context.claudeMdFallback", "false", boolean(func(c *Config, _ string, b bool) { c.Context.ClaudeMdFallback = b })},
 		{"context.maxBytes", "32768", integer(1024, 1<<20,
 			func(c *Config, _ string, n int) { c.Context.MaxBytes = n })},
 
@@ -60,7 +60,7 @@ func keys() []row {
 		{"additionalDirectories", "[]", directories()},
 
 		{"permissions.mode", `"ask"`, oneOf(modes(),
-			func(c *Config, s string) { c.Permissions.Mode = perm.Mode(s) })},
+			func(c *Config, _, s string) { c.Permissions.Mode = perm.Mode(s) })},
 	}
 }
 

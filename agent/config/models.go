@@ -35,20 +35,17 @@ func (c *Config) model(id string, change func(*Model)) {
 
 // money is a price for a million tokens, in the currency of the reader's choice.
 func money(set func(*Price, float64)) rule {
-	const allowed = "a number from 0 to 1000000, for a million tokens"
-	return rule{allowed: allowed, set: func(w *walker, id string, v node) {
+	return takes("a number from 0 to 1000000, for a million tokens", func(v node) (float64, bool) {
 		f, err := strconv.ParseFloat(v.text, 64)
-		if v.kind != isNumber || err != nil || f < 0 || f > 1e6 {
-			w.wrong(v, allowed)
-			return
-		}
-		w.c.model(id, func(m *Model) {
+		return f, v.kind == isNumber && err == nil && f >= 0 && f <= 1e6
+	}, func(c *Config, id string, f float64) {
+		c.model(id, func(m *Model) {
 			if m.Price == nil {
 				m.Price = &Price{}
 			}
 			set(m.Price, f)
 		})
-	}}
+	})
 }
 
 // effort reads the names of reasoning efforts.

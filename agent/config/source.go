@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"unicode/utf8"
 )
 
 // maxFile is the largest configuration file that is read, in bytes.
@@ -29,23 +27,6 @@ type source struct {
 	data []byte
 	// project: less trusted than every other layer.
 	project bool
-}
-
-// position returns line and column of a byte offset, both from 1; the column
-// counts characters.
-func (s *source) position(offset int) (line, column int) {
-	before := s.data[:offset]
-	start := bytes.LastIndexByte(before, '\n') + 1
-	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[start:]) + 1
-}
-
-// origin names a place for people: "/path/config.json:12", or the label.
-func (s *source) origin(offset int) string {
-	if s.file == "" {
-		return s.label
-	}
-	line, _ := s.position(offset)
-	return fmt.Sprintf("%s:%d", s.file, line)
 }
 
 // errorf makes an error about the value at offset.
@@ -88,14 +69,14 @@ func readSource(path string, must bool) (*source, error) {
 func ReadFile(path string) ([]byte, error) {
 	before, err := os.Stat(path)
 	if err != nil {
-		return nil, bare(err)
+		return nil, Bare(err)
 	}
 	if !before.Mode().IsRegular() {
 		return nil, errNotRegular
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, bare(err)
+		return nil, Bare(err)
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
@@ -103,7 +84,7 @@ func ReadFile(path string) ([]byte, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return nil, bare(err)
+		return nil, Bare(err)
 	}
 	if len(data) > maxFile {
 		return nil, errTooLarge
@@ -113,8 +94,8 @@ func ReadFile(path string) ([]byte, error) {
 
 var errNotRegular = errors.New("not a regular file")
 
-// bare takes the path off a file error: the caller names it, quoted.
-func bare(err error) error {
+// Bare takes the path off a file error: the caller names it, quoted.
+func Bare(err error) error {
 	var pe *fs.PathError
 	var le *os.LinkError
 	switch {

@@ -84,3 +84,21 @@ func Keys() []Key {
 	}
 	return all
 }
+
+// Keys lists, sorted, the dotted keys that the file sets, known or not: what it
+// would bring in. They are a repository's text and fit for a terminal only when
+// they have been sanitised.
+func (p Project) Keys() ([]string, error) {
+	src, err := p.source()
+	if err != nil {
+		return nil, err
+	}
+	root, errs := parse(src)
+	if len(errs) > 0 {
+		return nil, together(errs)
+	}
+	var names []string
+	root.leaves("", func(key string, _ node) { names = append(names, key) })
+	slices.Sort(names)
+	return names, nil
+}

@@ -10,6 +10,23 @@ import (
 	"unicode/utf8"
 )
 
+// position returns line and column of a byte offset, both from 1; the column
+// counts characters.
+func (s *source) position(offset int) (line, column int) {
+	before := s.data[:offset]
+	start := bytes.LastIndexByte(before, '\n') + 1
+	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[start:]) + 1
+}
+
+// origin names a place for people: "/path/config.json:12", or the label.
+func (s *source) origin(offset int) string {
+	if s.file == "" {
+		return s.label
+	}
+	line, _ := s.position(offset)
+	return fmt.Sprintf("%s:%d", s.file, line)
+}
+
 const wantValue = "a value"
 
 // wanted is what encoding/json wants where it says, of another character, what

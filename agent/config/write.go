@@ -34,7 +34,7 @@ func WriteFile(path string, data []byte, mode fs.FileMode) error {
 		err = replace(target, data, mode, func() error { return nil })
 	}
 	if err != nil {
-		return fmt.Errorf("write %q: %w", path, bare(err))
+		return fmt.Errorf("write %q: %w", path, Bare(err))
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func Update(path string, mode fs.FileMode, edit func(old []byte) ([]byte, error)
 		return data, refused
 	})
 	if err != nil && refused == nil {
-		return fmt.Errorf("change %q: %w", path, bare(err))
+		return fmt.Errorf("change %q: %w", path, Bare(err))
 	}
 	return err
 }
@@ -147,7 +147,7 @@ func fill(f *os.File, data []byte, mode fs.FileMode, old fs.FileInfo) error {
 		return err
 	}
 	if err := keepOwner(f, old); err != nil {
-		return fmt.Errorf("keep the owner: %w", bare(err))
+		return fmt.Errorf("keep the owner: %w", Bare(err))
 	}
 	if err := f.Chmod(mode); err != nil {
 		return err

@@ -22,13 +22,6 @@ const (
 
 var errNoRepository = errors.New("not a git repository")
 
-// gitUnread are parts of a git directory that no reading command opens with
-// hooks, filters and submodules off.
-var gitUnread = []string{"hooks", "lfs", "modules"}
-
-// gitTreeFiles are what git obeys at the top of the working tree.
-var gitTreeFiles = []string{".gitattributes", ".gitignore", ".gitmodules", ".mailmap"}
-
 // repository is where git is to work. We find it, git does not: what was
 // looked at is what git uses.
 type repository struct {

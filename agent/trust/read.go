@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"alisio/agent/config"
 )
 
 const (
@@ -37,11 +39,11 @@ func Read(root string) (*Project, error) {
 		real, err = filepath.EvalSymlinks(real)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read project %q: %w", root, bare(err))
+		return nil, fmt.Errorf("read project %q: %w", root, config.Bare(err))
 	}
 	dir, err := os.OpenRoot(real)
 	if err != nil {
-		return nil, fmt.Errorf("read project %q: %w", root, bare(err))
+		return nil, fmt.Errorf("read project %q: %w", root, config.Bare(err))
 	}
 	defer dir.Close()
 	r := reader{root: dir}
@@ -99,7 +101,7 @@ func (r *reader) entry(name string, depth int) error {
 		return nil
 	}
 	if err != nil {
-		return r.fail(name, "%w", bare(err))
+		return r.fail(name, "%w", config.Bare(err))
 	}
 	if r.entries++; r.entries > maxEntries {
 		return r.tooMany(name)
@@ -108,7 +110,7 @@ func (r *reader) entry(name string, depth int) error {
 	if link {
 		r.links = append(r.links, filepath.Join(r.root.Name(), name))
 		if info, err = r.root.Stat(name); err != nil {
-			return r.fail(name, "found a link that leads to nothing in the workspace (%w); remove it", bare(err))
+			return r.fail(name, "found a link that leads to nothing in the workspace (%w); remove it", config.Bare(err))
 		}
 	}
 	switch {
@@ -153,7 +155,7 @@ func (r *reader) directory(name string, info fs.FileInfo, depth int) error {
 			return nil
 		}
 		if err != nil {
-			return r.fail(name, "%w", bare(err))
+			return r.fail(name, "%w", config.Bare(err))
 		}
 	}
 }
@@ -181,7 +183,7 @@ func (r *reader) file(name string, info fs.FileInfo, link bool) error {
 	case err == nil || err == io.EOF && size > 0 || err == io.ErrUnexpectedEOF && int64(n) < size:
 		return r.fail(name, "%w", errMoved)
 	case err != io.ErrUnexpectedEOF && err != io.EOF:
-		return r.fail(name, "%w", bare(err))
+		return r.fail(name, "%w", config.Bare(err))
 	}
 	data, *read = data[:n], *read+size
 	r.files = append(r.files, File{Name: name, Link: link, Exec: info.Mode()&0o111 != 0, Data: data})
@@ -193,7 +195,7 @@ func (r *reader) file(name string, info fs.FileInfo, link bool) error {
 func (r *reader) open(name string, info fs.FileInfo) (*os.File, fs.FileInfo, error) {
 	f, err := r.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, nil, r.fail(name, "%w", bare(err))
+		return nil, nil, r.fail(name, "%w", config.Bare(err))
 	}
 	now, err := f.Stat()
 	if err == nil && (!os.SameFile(info, now) || info.Mode().Type() != now.Mode().Type()) {
@@ -201,16 +203,7 @@ func (r *reader) open(name string, info fs.FileInfo) (*os.File, fs.FileInfo, err
 	}
 	if err != nil {
 		f.Close()
-		return nil, nil, r.fail(name, "%w", bare(err))
+		return nil, nil, r.fail(name, "%w", config.Bare(err))
 	}
 	return f, now, nil
-}
-
-// bare takes the path off a file error: the caller names it, quoted.
-func bare(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }
