@@ -103,3 +103,12 @@ func (c Config) Plugin(id string) Plugin {
 	}
 	return Plugin{Enabled: true}
 }
+
+// Given reports whether any layer of Load has a dotted key, be it with the value of
+// Default.
+func (c Config) Given(key string) bool {
+	n, ok := c.root.find(key)
+	given := ok && len(n.fields) == 0 && n.src.label != byDefault
+	n.leaves("", func(_ string, v node) { given = given || v.src.label != byDefault })
+	return given
+}

@@ -65,7 +65,7 @@ func indent(data []byte, pos int) (space string, alone bool) {
 // member renders a member, in as many objects as path has names, for a line with
 // this indent.
 func (s style) member(path []string, value []byte, indent string) string {
-	name := string(appendString(nil, path[0])) + s.colon
+	name := string(jsonString(path[0])) + s.colon
 	inner := indent + s.unit
 	switch {
 	case len(path) == 1:

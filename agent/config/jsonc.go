@@ -206,9 +206,3 @@ func (p *parser) refuse(start int) error {
 	offset, what := wrong(p.text, start)
 	return p.src.fail(offset, "%s", what)
 }
-
-// appendString appends s as a JSON string.
-func appendString(b []byte, s string) []byte {
-	q, _ := json.Marshal(s) // a string always has a JSON form
-	return append(b, q...)
-}

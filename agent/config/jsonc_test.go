@@ -30,7 +30,7 @@ func TestC169StringsKeepTheirBytes(t *testing.T) {
 	}
 	for name, want := range map[string]string{"cmd": `"echo ,}"`, "u": `"http://h//p"`, "x": "[1]"} {
 		v, _ := n.get(name)
-		if got := string(v.json(nil)); got != want {
+		if got := string(v.json()); got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
 	}
@@ -142,7 +142,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		if errs == nil {
-			if out := n.json(nil); !json.Valid(out) {
+			if out := n.json(); !json.Valid(out) {
 				t.Errorf("%q became %q, which is no JSON", text, out)
 			}
 		}

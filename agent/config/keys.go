@@ -185,7 +185,7 @@ func plugin(w *walker, id string, v node) {
 		}
 	}
 	if len(rest.fields) > 0 {
-		p.Options = rest.json(nil)
+		p.Options = rest.json()
 	}
 	if w.c.plugins == nil {
 		w.c.plugins = map[string]Plugin{}

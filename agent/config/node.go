@@ -1,6 +1,8 @@
 package config
 
 import (
+	"bytes"
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,35 +75,32 @@ func (n node) find(key string) (node, bool) {
 
 // json renders the value without comments and trailing commas. What stands in a
 // file is JSON already.
-func (n node) json(b []byte) []byte {
-	switch n.kind {
-	case isArray:
-		b = append(b, '[')
-		for i, v := range n.items {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = v.json(b)
-		}
-		return append(b, ']')
-	case isObject:
-		b = append(b, '{')
-		for i, f := range n.fields {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(appendString(b, f.name), ':')
-			b = f.value.json(b)
-		}
-		return append(b, '}')
-	}
+func (n node) json() []byte {
 	switch {
+	case n.kind == isArray:
+		items := make([][]byte, len(n.items))
+		for i, v := range n.items {
+			items[i] = v.json()
+		}
+		return slices.Concat([]byte("["), bytes.Join(items, []byte(",")), []byte("]"))
+	case n.kind == isObject:
+		members := make([][]byte, len(n.fields))
+		for i, f := range n.fields {
+			members[i] = slices.Concat(jsonString(f.name), []byte(":"), f.value.json())
+		}
+		return slices.Concat([]byte("{"), bytes.Join(members, []byte(",")), []byte("}"))
 	case n.end > 0:
-		return append(b, n.src.data[n.start:n.end]...)
+		return n.src.data[n.start:n.end]
 	case n.kind == isString:
-		return appendString(b, n.text)
+		return jsonString(n.text)
 	}
-	return append(b, n.text...)
+	return []byte(n.text)
+}
+
+// jsonString is s as a JSON string.
+func jsonString(s string) []byte {
+	q, _ := json.Marshal(s) // a string always has a JSON form
+	return q
 }
 
 // resolved is the path in a string, which is relative to where it stands.

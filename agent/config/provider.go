@@ -30,7 +30,7 @@ func extraBody(w *walker, _ string, v node) {
 			w.at(f.name).bad(node{src: f.value.src, start: f.start}, "found what the client sets itself")
 		}
 	}
-	body := v.json(nil)
+	body := v.json()
 	if len(body) > maxBody {
 		w.bad(v, "found %d bytes, allowed: %s", len(body), bodyAllowed)
 		return
@@ -106,26 +106,18 @@ func owned(header string) bool {
 //
 // It can not happen while projectKeys lacks provider.baseURL: the check holds
 // when that list grows.
-func keyStays(root node) error {
+func keyStays(root node) (err error) {
 	url, ok := root.find("provider.baseURL")
 	if !ok || !url.src.project {
 		return nil
 	}
 	provider, _ := root.get("provider")
-	for _, f := range provider.fields {
-		if !slices.Contains([]string{"apiKeyEnv", "clientCert", "extraHeaders"}, f.name) {
-			continue
+	provider.leaves("", func(key string, v node) {
+		name, _, _ := strings.Cut(key, ".")
+		if slices.Contains([]string{"apiKeyEnv", "clientCert", "extraHeaders"}, name) && v.kind == isString && !v.src.project {
+			err = url.src.errorf(url.start, "%s: found in a project, but %s is set by a more trusted layer (%s), and a key goes only where the same or a more trusted one sends it",
+				quote("provider.baseURL"), quote("provider."+name), v.src.origin(v.start))
 		}
-		chosen := []node{f.value}
-		for _, m := range f.value.fields {
-			chosen = append(chosen, m.value)
-		}
-		for _, v := range chosen {
-			if v.kind == isString && !v.src.project {
-				return url.src.errorf(url.start, "%s: found in a project, but %s is set by a more trusted layer (%s), and a key goes only where the same or a more trusted one sends it",
-					quote("provider.baseURL"), quote("provider."+f.name), v.src.origin(v.start))
-			}
-		}
-	}
-	return nil
+	})
+	return err
 }

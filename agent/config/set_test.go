@@ -272,8 +272,8 @@ func checkSet(before, after, key, value string, fail func(string, ...any)) {
 	}
 	v, ok := root.find(key)
 	var want bytes.Buffer
-	if err := json.Compact(&want, []byte(value)); err != nil || !ok || string(v.json(nil)) != want.String() {
-		fail("became\n%s\nfound %s, %v", after, v.json(nil), err)
+	if err := json.Compact(&want, []byte(value)); err != nil || !ok || string(v.json()) != want.String() {
+		fail("became\n%s\nfound %s, %v", after, v.json(), err)
 	}
 	old, _ := parseText(before)
 	if was, ok := old.find(key); ok {

@@ -28,7 +28,7 @@ func (c Config) Values() []Value {
 		if paths[key] {
 			v = v.absolute()
 		}
-		all = append(all, Value{Key: key, JSON: string(v.json(nil)), Origin: v.src.origin(v.start)})
+		all = append(all, Value{Key: key, JSON: string(v.json()), Origin: v.src.origin(v.start)})
 	})
 	slices.SortFunc(all, func(a, b Value) int { return strings.Compare(a.Key, b.Key) })
 	return all
@@ -42,15 +42,6 @@ func (c Config) Origin(key string) string {
 		return n.src.origin(n.start)
 	}
 	return byDefault
-}
-
-// Given reports whether any layer of Load has a dotted key, be it with the value of
-// Default.
-func (c Config) Given(key string) bool {
-	n, ok := c.root.find(key)
-	given := ok && len(n.fields) == 0 && n.src.label != byDefault
-	n.leaves("", func(_ string, v node) { given = given || v.src.label != byDefault })
-	return given
 }
 
 // absolute resolves the path, or the paths, of a value.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -42,8 +43,8 @@ func (w *walker) check(root node) []error {
 // is wrong with it follows from that (C167).
 func newer(w *walker, root node) bool {
 	v, ok := root.get("schemaVersion")
-	if !ok || v.kind != isNumber || strings.HasPrefix(v.text, "-") || strings.ContainsAny(v.text, ".eE") ||
-		v.text == "0" || v.text == fmt.Sprint(schemaVersion) {
+	n, _ := strconv.Atoi(v.text) // the largest int for what is larger, 0 for no whole number
+	if !ok || v.kind != isNumber || n <= schemaVersion {
 		return false
 	}
 	w.at("schemaVersion").bad(v, "found version %s, written by a newer alisio; this one reads version %d: update alisio or use another file",
@@ -91,19 +92,14 @@ func (w *walker) value(pattern, name string, v node) {
 
 // level lists the names that the table knows below a pattern, in its order.
 func (w *walker) level(pattern string) []string {
+	if pattern != "" {
+		pattern += "."
+	}
 	var names []string
 	for _, r := range w.rows {
-		rest, ok := strings.CutPrefix(r.key, pattern)
-		if !ok {
-			continue
-		}
-		if pattern != "" {
-			if rest, ok = strings.CutPrefix(rest, "."); !ok {
-				continue
-			}
-		}
+		rest, below := strings.CutPrefix(r.key, pattern)
 		name, _, _ := strings.Cut(rest, ".")
-		if !slices.Contains(names, name) {
+		if below && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -43,19 +43,13 @@ func WriteFile(path string, data []byte, mode fs.FileMode) error {
 // it holds, nil when there is none, and returns what it shall hold, nil for no
 // change. Processes that do this take turns. Who does not take turns, an editor,
 // is noticed up to the last moment: then that is ErrChanged.
-func Update(path string, mode fs.FileMode, edit func(old []byte) ([]byte, error)) error {
+func Update(path string, mode fs.FileMode, edit func(old []byte) ([]byte, error)) (err error) {
 	var refused error
-	err := update(path, mode, func(old []byte) (data []byte, err error) {
-		data, refused = edit(old)
-		return data, refused
-	})
-	if err != nil && refused == nil {
-		return fmt.Errorf("change %q: %w", path, Bare(err))
-	}
-	return err
-}
-
-func update(path string, mode fs.FileMode, edit func(old []byte) ([]byte, error)) error {
+	defer func() {
+		if err != nil && refused == nil {
+			err = fmt.Errorf("change %q: %w", path, Bare(err))
+		}
+	}()
 	target, err := follow(path)
 	if err != nil {
 		return err
@@ -76,8 +70,8 @@ func update(path string, mode fs.FileMode, edit func(old []byte) ([]byte, error)
 	if err != nil {
 		return err
 	}
-	data, err := edit(old)
-	if err != nil || data == nil || old != nil && bytes.Equal(data, old) {
+	data, refused := edit(old)
+	if err = refused; err != nil || data == nil || old != nil && bytes.Equal(data, old) {
 		return err
 	}
 	return replace(target, data, mode, func() error {

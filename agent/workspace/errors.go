@@ -1,9 +1,36 @@
 package workspace
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 )
+
+// Errors that callers tell apart with errors.Is; fs.ErrNotExist, fs.ErrExist
+// and fs.ErrPermission are used for what they say.
+var (
+	// ErrGone is wrapped when a root was removed or replaced since it was opened.
+	ErrGone = errors.New("is gone")
+	// ErrStale is wrapped when a file does not have the expected content.
+	ErrStale = errors.New("the file changed since it was read")
+	// ErrNotRegular is wrapped when a directory, FIFO, socket or device stands
+	// where a file was asked for.
+	ErrNotRegular = errors.New("not a regular file")
+	// ErrMoved is wrapped when a path stopped to mean what it meant a moment ago.
+	ErrMoved = errors.New("the path changed while it was used")
+)
+
+// OutsideError says that a path leads outside the roots.
+type OutsideError struct {
+	// Path is the path with its links resolved, Dir the directory whose
+	// approval would open it. Both are raw, not quoted.
+	Path, Dir string
+}
+
+func (e *OutsideError) Error() string {
+	return fmt.Sprintf("%s is outside the workspace; directory %s is not approved", show(e.Path), show(e.Dir))
+}
 
 func kindOf(m fs.FileMode) string {
 	switch {
