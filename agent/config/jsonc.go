@@ -36,40 +36,23 @@ func parse(src *source) (node, []error) {
 			return node{}, []error{src.errorf(i, "found a byte that is no UTF-8")}
 		}
 	}
-	p, err := newParser(src)
+	text, err := plain(src)
 	if err != nil {
 		return node{}, []error{err}
 	}
-	if first := bytes.TrimLeft(p.text, blanks); !bytes.HasPrefix(first, []byte("{")) {
-		return node{}, []error{src.fail(len(p.text)-len(first), "%s", unexpected(first, `"{"`))}
+	p := &parser{src: src, text: text, dec: json.NewDecoder(bytes.NewReader(text))}
+	p.dec.UseNumber()
+	if first := bytes.TrimLeft(text, blanks); !bytes.HasPrefix(first, []byte("{")) {
+		return node{}, []error{src.fail(len(text)-len(first), "%s", unexpected(first, `"{"`))}
 	}
 	n, err := p.value()
-	if err == nil && len(bytes.TrimLeft(p.text[n.end:], blanks)) > 0 {
+	if err == nil && len(bytes.TrimLeft(text[n.end:], blanks)) > 0 {
 		err = p.refuse(n.end)
 	}
 	if err != nil {
 		return node{}, append(p.dups, err)
 	}
 	return n, p.dups
-}
-
-// parseValue reads the one value that a source without a file holds.
-func parseValue(src *source) (node, error) {
-	p, err := newParser(src)
-	if err != nil {
-		return node{}, err
-	}
-	return p.value()
-}
-
-func newParser(src *source) (*parser, error) {
-	text, err := plain(src)
-	if err != nil {
-		return nil, err
-	}
-	p := &parser{src: src, text: text, dec: json.NewDecoder(bytes.NewReader(text))}
-	p.dec.UseNumber()
-	return p, nil
 }
 
 // plain puts spaces in the place of comments, of trailing commas and of the mark

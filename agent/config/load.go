@@ -116,7 +116,8 @@ func defaults() node {
 		if r.fallback == "" {
 			continue
 		}
-		if v, err := parseValue(&source{label: byDefault, data: []byte(r.fallback)}); err == nil {
+		only, _ := parse(&source{label: byDefault, data: []byte(`{"":` + r.fallback + `}`)})
+		if v, ok := only.get(""); ok {
 			layer = merge(layer, nest(v, strings.Split(r.key, ".")...))
 		}
 	}

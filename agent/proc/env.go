@@ -35,16 +35,7 @@ func same(name string) func(string) bool {
 // secret reports whether a variable's name says that its value is a key.
 func secret(name string) bool {
 	name = strings.ToUpper(name)
-	for _, part := range []string{"SECRET", "PASSW", "PASSPHRASE", "CREDENTIAL", "APIKEY"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	for word := range strings.SplitSeq(name, "_") {
-		switch word {
-		case "KEY", "KEYS", "TOKEN", "TOKENS", "PAT":
-			return true
-		}
-	}
-	return false
+	within := func(part string) bool { return strings.Contains(name, part) }
+	is := func(word string) bool { return slices.Contains(secretWords, word) }
+	return slices.ContainsFunc(secretParts, within) || slices.ContainsFunc(strings.Split(name, "_"), is)
 }

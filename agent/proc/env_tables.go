@@ -23,3 +23,10 @@ var passedWindows = []string{
 var fixed = []string{
 	"TERM=dumb", "NO_COLOR=1", "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0",
 }
+
+// What the names of variables that hold a key contain, and words that they are
+// made of, in upper case.
+var (
+	secretParts = []string{"SECRET", "PASSW", "PASSPHRASE", "CREDENTIAL", "APIKEY"}
+	secretWords = []string{"KEY", "KEYS", "TOKEN", "TOKENS", "PAT"}
+)

@@ -104,7 +104,7 @@ func (r *reader) entry(name string, depth int) error {
 		return r.fail(name, "%w", config.Bare(err))
 	}
 	if r.entries++; r.entries > maxEntries {
-		return r.tooMany(name)
+		return r.fail(name, "found more than %d files and directories that need trust; remove those that nobody needs", maxEntries)
 	}
 	link := info.Mode()&fs.ModeSymlink != 0
 	if link {
@@ -122,10 +122,6 @@ func (r *reader) entry(name string, depth int) error {
 		return r.file(name, info, link)
 	}
 	return r.fail(name, "found neither a regular file nor a directory; remove it")
-}
-
-func (r *reader) tooMany(name string) error {
-	return r.fail(name, "found more than %d files and directories that need trust; remove those that nobody needs", maxEntries)
 }
 
 func (r *reader) directory(name string, info fs.FileInfo, depth int) error {

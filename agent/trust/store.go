@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -100,10 +101,7 @@ func (s *Store) List() ([]Entry, error) {
 		}
 	}
 	slices.SortFunc(all, func(a, b Entry) int {
-		if a.Root != b.Root {
-			return strings.Compare(a.Root, b.Root)
-		}
-		return b.Accepted.Compare(a.Accepted)
+		return cmp.Or(strings.Compare(a.Root, b.Root), b.Accepted.Compare(a.Accepted))
 	})
 	return all, nil
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -94,10 +95,8 @@ func (h *hunt) add(d *os.Root, rel string) {
 		return
 	}
 	base := path.Base(rel)
-	for _, f := range h.found {
-		if f.base == base && os.SameFile(f.dir, dir) {
-			return
-		}
+	if slices.ContainsFunc(h.found, func(f foundName) bool { return f.base == base && os.SameFile(f.dir, dir) }) {
+		return
 	}
 	h.found = append(h.found, foundName{dir, base})
 	h.names--

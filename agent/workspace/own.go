@@ -2,7 +2,7 @@ package workspace
 
 import (
 	"errors"
-	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -13,24 +13,15 @@ type pathSet []string
 // empty ones are passed over.
 func (s *pathSet) add(paths ...string) {
 	for _, p := range paths {
-		if p == "" {
-			continue
-		}
-		*s = append(*s, foldNames(filepath.ToSlash(p)))
-		if real := resolved(p); real != p {
-			*s = append(*s, foldNames(filepath.ToSlash(real)))
+		if p != "" {
+			*s = append(*s, foldNames(p), foldNames(resolved(p)))
 		}
 	}
 }
 
 // holds tells whether folded names are one of the paths, or below one.
 func (s pathSet) holds(names string) bool {
-	for _, p := range s {
-		if names == p || strings.HasPrefix(names, p+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s, func(p string) bool { return names == p || strings.HasPrefix(names, p+"/") })
 }
 
 // Guard protects Alisio's own files and directories wherever the roots are:
@@ -49,7 +40,7 @@ func (w *Workspace) GuardLinked(paths ...string) {
 	defer w.mu.Unlock()
 	for _, p := range paths {
 		if real := resolved(p); real != p {
-			w.ledTo = append(w.ledTo, foldNames(filepath.ToSlash(real)))
+			w.ledTo = append(w.ledTo, foldNames(real))
 		}
 	}
 }
@@ -63,33 +54,25 @@ func (w *Workspace) CloseOff(paths ...string) { w.closed.add(paths...) }
 // ErrClosedOff tells of a file that no tool opens.
 var ErrClosedOff = errors.New("it belongs to the session database of this program, which tools do not open")
 
-// isOwn tells whether folded names are one of Alisio's own paths, or below one.
-func (w *Workspace) isOwn(names string) bool {
+// guarded tells whether a path is one of Alisio's own, or below one, and whether
+// a link among the settings of coding agents leads to it.
+func (w *Workspace) guarded(abs string) (own, linked bool) {
+	names := foldNames(abs)
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	return w.own.holds(names) || w.closed.holds(names)
-}
-
-func (w *Workspace) isLinked(names string) bool {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	return w.ledTo.holds(names)
+	return w.own.holds(names) || w.closed.holds(names), w.ledTo.holds(names)
 }
 
 // isClosedOff tells whether a path is one that tools do not open.
 func (w *Workspace) isClosedOff(abs string) bool {
-	return len(w.closed) > 0 && w.closed.holds(foldNames(filepath.ToSlash(abs)))
+	return len(w.closed) > 0 && w.closed.holds(foldNames(abs))
 }
 
 // closesBelow tells whether a closed path lies below a directory, so that a walk
 // need not look at each name.
 func (w *Workspace) closesBelow(dir string) bool {
-	for _, p := range w.closed {
-		if below := (pathSet{foldNames(filepath.ToSlash(dir))}); below.holds(p) {
-			return true
-		}
-	}
-	return false
+	below := pathSet{foldNames(dir)}
+	return slices.ContainsFunc(w.closed, below.holds)
 }
 
 // resolved follows the links of a path as far as it exists.

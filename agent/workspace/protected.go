@@ -29,13 +29,13 @@ func (w *Workspace) Protected(t Target) (why string, protected bool) {
 }
 
 func (w *Workspace) protectedName(t Target) (why string, protected bool) {
-	names := filepath.ToSlash(t.Abs)
-	if w.isOwn(foldNames(names)) {
+	switch own, linked := w.guarded(t.Abs); {
+	case own:
 		return "Alisio's own configuration or state", true
-	}
-	if w.isLinked(foldNames(names)) {
+	case linked:
 		return "a link among the settings of coding agents leads to it", true
 	}
+	names := t.Abs
 	if t.Inside && !t.root.approved {
 		if inGit(names) {
 			return guards()[0].why, true
@@ -68,7 +68,7 @@ func inGit(names string) bool {
 // without case (macOS, Windows), without dots and spaces at the end and without
 // a stream (Windows), without characters that nobody sees (HFS+).
 func foldNames(path string) string {
-	names := strings.Split(strings.ToLower(strings.Map(seen, path)), "/")
+	names := strings.Split(strings.ToLower(strings.Map(seen, filepath.ToSlash(path))), "/")
 	for i, n := range names {
 		if j := strings.IndexByte(n, ':'); j > 0 {
 			n = n[:j]
