@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -20,6 +19,8 @@ import (
 	"alisio/llm"
 	"alisio/plug"
 	"alisio/tui/cli/args"
+	"alisio/tui/cli/base"
+	"alisio/tui/cli/sessions"
 	"alisio/tui/plain"
 	"alisio/tui/term"
 )
@@ -71,29 +72,36 @@ func verbs() []verb {
 // sessionVerbs are the commands below sessions, sorted by name.
 func sessionVerbs() []verb {
 	return []verb{
-		{Name: "archive", Args: "ID", Help: "hide a session from lists", Run: runArchive},
-		{Name: "delete", Args: "ID", Help: "delete a session; first shows what would go", Run: runDelete},
-		{Name: "export", Args: "[ID]", Help: "write a session as JSON lines or Markdown", Run: runExport},
-		{Name: "import", Args: "FILE", Help: "read an exported session; - reads a pipe", Run: runImport},
-		{Name: "list", Help: "list sessions, the newest first", Run: runList},
-		{Name: "pin", Args: "[ID]", Help: "mark a session, or a workspace", Run: runPin},
-		{Name: "recover", Args: "ID", Help: "show calls that may have taken effect", Run: runRecover},
-		{Name: "rename", Args: "ID TITLE…", Help: "give a session another title", Run: runRename},
-		{Name: "show", Args: "[ID]", Help: "print a session's conversation", Run: runShow},
+		{Name: "archive", Args: "ID", Help: "hide a session from lists", Run: stored(sessions.Archive)},
+		{Name: "delete", Args: "ID", Help: "delete a session; first shows what would go", Run: stored(sessions.Delete)},
+		{Name: "export", Args: "[ID]", Help: "write a session as JSON lines or Markdown", Run: stored(sessions.Export)},
+		{Name: "import", Args: "FILE", Help: "read an exported session; - reads a pipe", Run: stored(sessions.Import)},
+		{Name: "list", Help: "list sessions, the newest first", Run: stored(sessions.List)},
+		{Name: "pin", Args: "[ID]", Help: "mark a session, or a workspace", Run: stored(sessions.Pin)},
+		{Name: "recover", Args: "ID", Help: "show calls that may have taken effect", Run: stored(sessions.Recover)},
+		{Name: "rename", Args: "ID TITLE…", Help: "give a session another title", Run: stored(sessions.Rename)},
+		{Name: "show", Args: "[ID]", Help: "print a session's conversation", Run: stored(sessions.Show)},
+	}
+}
+
+// stored makes a runner of a command about stored sessions.
+func stored(run func(context.Context, *sessions.Call) (int, error)) runner {
+	return func(ctx context.Context, c *call) (int, error) {
+		return run(ctx, &sessions.Call{Call: c.Call, Flags: c.sessions, Plugins: c.plugins, Tools: c.tools})
 	}
 }
 
 // call is one invocation: the world, what the flags said, the command and the
 // words after it. parse fills it; nobody changes it later.
 type call struct {
-	Env
 	settings
-	// verb is the command's whole name, as "sessions list"; cmd is its row, which
-	// is empty when there is no command of that name: unknown then says so.
-	verb    string
+	plugins Plugins
+	tools   []plug.Tool
+	script  func(id string, data []byte) (llm.Provider, error)
+	// cmd is the row of the command, which is empty when there is no command of
+	// that name: unknown then says so.
 	cmd     verb
 	unknown error
-	args    []string
 }
 
 // Main runs the program and returns its exit code.
@@ -102,7 +110,7 @@ func Main(ctx context.Context, env Env) int {
 	c, err := parse(env)
 	if err != nil {
 		plain.Failure(env.Stderr, err)
-		return exitUsage
+		return base.ExitUsage
 	}
 	if c.noColor {
 		c.Getenv = withNoColor(env.Getenv)
@@ -122,12 +130,12 @@ func (c *call) do(ctx context.Context) (int, error) {
 	case c.help:
 		return runHelp(ctx, c)
 	case c.unknown != nil:
-		return exitUsage, c.unknown
-	case c.verb == "":
+		return base.ExitUsage, c.unknown
+	case c.Verb == "":
 		return runBare(ctx, c)
 	case c.cmd.Group():
-		fmt.Fprint(c.Stderr, "Commands:\n"+commandLine().CommandLines(c.verb, c.cmd.Subs))
-		return exitUsage, nil
+		fmt.Fprint(c.Stderr, "Commands:\n"+commandLine().CommandLines(c.Verb, c.cmd.Subs))
+		return base.ExitUsage, nil
 	}
 	return c.cmd.Run(ctx, c)
 }
@@ -135,7 +143,7 @@ func (c *call) do(ctx context.Context) (int, error) {
 // options are what the flags and the configuration say of an application in the
 // working directory. The store and the last word on the model are the caller's.
 func (c *call) options() (agent.Options, error) {
-	here, err := c.workingDir()
+	here, err := c.WorkingDir()
 	if err != nil {
 		return agent.Options{}, err
 	}
@@ -149,7 +157,7 @@ func (c *call) optionsIn(dir, here string) (agent.Options, error) {
 	if err != nil && !errors.Is(err, config.ErrNoHome) {
 		return agent.Options{}, err
 	}
-	plugins, err := c.plugins()
+	plugins, err := c.builtIn()
 	if err != nil {
 		return agent.Options{}, err
 	}
@@ -171,7 +179,7 @@ func (c *call) optionsIn(dir, here string) (agent.Options, error) {
 		NamedServer: cfg.Given("provider.baseURL"),
 		Hermetic:    c.hermetic,
 		Dir:         dir, Config: cfg, Dirs: dirs, Guarded: c.guarded(here), Policy: policy,
-		Plugins: plugins, Tools: c.Tools, Effort: c.effort, Getenv: c.Getenv, Log: slog.New(c.notices()),
+		Plugins: plugins, Tools: c.tools, Effort: c.effort, Getenv: c.Getenv, Log: slog.New(c.notices()),
 	}, nil
 }
 
@@ -179,7 +187,7 @@ func (c *call) optionsIn(dir, here string) (agent.Options, error) {
 // may be links; the store's own files are closed off.
 func (c *call) guarded(here string) []string {
 	var files []string
-	for _, name := range []string{c.config, c.db} {
+	for _, name := range []string{c.config, c.DB} {
 		switch {
 		case name == "":
 		case filepath.IsAbs(name):
@@ -191,31 +199,10 @@ func (c *call) guarded(here string) []string {
 	return files
 }
 
-// workingDir is that of --cwd, or the process's own.
-func (c *call) workingDir() (string, error) {
-	dir := c.cwd
-	if !filepath.IsAbs(dir) {
-		here, err := os.Getwd()
-		if err != nil {
-			return "", fmt.Errorf("find the working directory: %w; it may have been removed", err)
-		}
-		if dir = filepath.Join(here, dir); c.cwd == "" {
-			return here, nil
-		}
-	}
-	switch info, err := os.Stat(dir); {
-	case err != nil:
-		return "", fmt.Errorf("--cwd: %w", fileError(dir, err))
-	case !info.IsDir():
-		return "", fmt.Errorf("--cwd: %s is not a directory", dir)
-	}
-	return filepath.Clean(dir), nil
-}
-
 // plugins are the built-in ones without those of --disable-plugin.
-func (c *call) plugins() ([]plug.Plugin, error) {
+func (c *call) builtIn() ([]plug.Plugin, error) {
 	off := make(map[string]bool)
-	known := ids(c.Plugins)
+	known := ids(c.plugins)
 	for _, id := range c.disable {
 		off[id] = true
 		if !slices.Contains(known, id) {
@@ -223,7 +210,7 @@ func (c *call) plugins() ([]plug.Plugin, error) {
 		}
 	}
 	var on []plug.Plugin
-	for _, p := range c.Plugins {
+	for _, p := range c.plugins {
 		if !off[p.ID] {
 			on = append(on, p)
 		}
@@ -240,7 +227,7 @@ func ids(plugins []plug.Plugin) []string {
 }
 
 func (c *call) notices() slog.Handler {
-	if c.quiet {
+	if c.Quiet {
 		return slog.DiscardHandler
 	}
 	return plain.NewNotices(c.Stderr)

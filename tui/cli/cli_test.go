@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"alisio/agent/config"
+	"alisio/tui/cli/base"
 )
 
 func env(args ...string) Env {
@@ -102,7 +103,7 @@ func TestParse(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || strings.TrimSpace(strings.Join(append([]string{got.verb}, got.args...), " ")) != c.words {
+		if err != nil || strings.TrimSpace(strings.Join(append([]string{got.Verb}, got.Args...), " ")) != c.words {
 			t.Errorf("%s: got %+v, %v", c.args, got, err)
 		}
 	}
@@ -159,7 +160,7 @@ func TestTablesAreSortedAndExplained(t *testing.T) {
 func TestEveryTopicPrints(t *testing.T) {
 	for _, topic := range topics() {
 		e := env("help", topic)
-		if code := Main(context.Background(), e); code != exitDone {
+		if code := Main(context.Background(), e); code != base.ExitDone {
 			t.Errorf("help %s: exit code %d", topic, code)
 		}
 		page := e.Stdout.(*bytes.Buffer).String()
@@ -179,13 +180,13 @@ func TestEveryCommandHasHelp(t *testing.T) {
 		words := strings.Fields(name)
 		for _, args := range [][]string{append(words, "--help"), append([]string{"help"}, words...)} {
 			e := env(args...)
-			if code := Main(context.Background(), e); code != exitDone || e.Stdout.(*bytes.Buffer).Len() == 0 {
+			if code := Main(context.Background(), e); code != base.ExitDone || e.Stdout.(*bytes.Buffer).Len() == 0 {
 				t.Errorf("%v: exit code %d, %q, %q", args, code, e.Stdout, e.Stderr)
 			}
 		}
 	}
 	e := env("frob", "--help")
-	if code := Main(context.Background(), e); code != exitUsage || !strings.Contains(e.Stderr.(*bytes.Buffer).String(), `command "frob"`) {
+	if code := Main(context.Background(), e); code != base.ExitUsage || !strings.Contains(e.Stderr.(*bytes.Buffer).String(), `command "frob"`) {
 		t.Errorf("frob --help: exit code %d, %q", code, e.Stderr)
 	}
 }
@@ -216,7 +217,7 @@ func TestASilentSocketIsLeftAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := c.prompt(context.Background(), c.args, errNoTask)
+		got, err := c.prompt(context.Background(), c.Args, errNoTask)
 		if err != nil || got != "the task" {
 			t.Errorf("got %q, %v", got, err)
 		}
@@ -245,7 +246,7 @@ func TestASlowPipeIsWaitedFor(t *testing.T) {
 			io.WriteString(w, " late")
 			w.Close()
 		}()
-		got, err := c.prompt(context.Background(), c.args, errNoTask)
+		got, err := c.prompt(context.Background(), c.Args, errNoTask)
 		if err != nil || got != "why\n\nFAIL late" {
 			t.Errorf("got %q, %v", got, err)
 		}
@@ -263,7 +264,7 @@ func TestADeviceIsNotRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := c.prompt(context.Background(), c.args, errNoTask); err != nil || got != "the task" {
+	if got, err := c.prompt(context.Background(), c.Args, errNoTask); err != nil || got != "the task" {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
@@ -318,7 +319,7 @@ func TestPromptAndPipe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := call.prompt(context.Background(), call.args, errNoTask); err != nil || got != c.want {
+		if got, err := call.prompt(context.Background(), call.Args, errNoTask); err != nil || got != c.want {
 			t.Errorf("%v with %q: got %q, %v, want %q", c.args, c.stdin, got, err, c.want)
 		}
 	}
@@ -327,7 +328,7 @@ func TestPromptAndPipe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := call.prompt(context.Background(), call.args, errNoTask); !errors.Is(err, errNoTask) {
+		if _, err := call.prompt(context.Background(), call.Args, errNoTask); !errors.Is(err, errNoTask) {
 			t.Errorf("%v with nothing to read: got %v", args, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"alisio/tui/cli/args"
+	"alisio/tui/cli/base"
 )
 
 // runCompletion prints a shell's script or, for that script, the words that can
@@ -13,17 +14,17 @@ import (
 func runCompletion(_ context.Context, c *call) (int, error) {
 	if c.words {
 		var b strings.Builder
-		for _, w := range commandLine().Complete(c.args) {
+		for _, w := range commandLine().Complete(c.Args) {
 			fmt.Fprintf(&b, "%s\t%s\n", w.Word, w.Help)
 		}
-		return c.printed(b.String())
+		return c.Printed(b.String())
 	}
-	if len(c.args) != 1 {
-		return exitUsage, fmt.Errorf("alisio completion needs the name of a shell: %s", strings.Join(args.Shells(), ", "))
+	if len(c.Args) != 1 {
+		return base.ExitUsage, fmt.Errorf("alisio completion needs the name of a shell: %s", strings.Join(args.Shells(), ", "))
 	}
-	script, err := commandLine().Script(c.args[0])
+	script, err := commandLine().Script(c.Args[0])
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
-	return c.printed(script)
+	return c.Printed(script)
 }

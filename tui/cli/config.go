@@ -9,6 +9,7 @@ import (
 	"alisio/agent"
 	"alisio/agent/config"
 	"alisio/agent/text"
+	"alisio/tui/cli/base"
 	"alisio/tui/plain"
 )
 
@@ -28,13 +29,13 @@ type effective struct {
 // runConfigShow prints every value in effect, or those of a key and of what is
 // below it, each with its origin.
 func runConfigShow(_ context.Context, c *call) (int, error) {
-	key, err := c.atMostOne("one key")
+	key, err := c.AtMostOne("one key")
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
 	o, err := c.options()
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
 	var t plain.Table
 	shown, hide := 0, agent.Hiding(o)
@@ -44,18 +45,18 @@ func runConfigShow(_ context.Context, c *call) (int, error) {
 		}
 		shown++
 		v.JSON = hide(v.JSON)
-		if c.json {
-			if err := printJSON(c, effective{Key: v.Key, Value: json.RawMessage(v.JSON), Origin: v.Origin}); err != nil {
-				return exitFailed, err
+		if c.JSON {
+			if err := c.PrintJSON(json.Marshal(effective{Key: v.Key, Value: json.RawMessage(v.JSON), Origin: v.Origin})); err != nil {
+				return base.ExitFailed, err
 			}
 			continue
 		}
 		t = append(t, []string{text.Line(v.Key), text.Line(v.JSON), text.Line(v.Origin)})
 	}
 	if shown == 0 {
-		return exitUsage, unsetKey(key)
+		return base.ExitUsage, unsetKey(key)
 	}
-	return c.printed(t.String())
+	return c.Printed(t.String())
 }
 
 // within reports whether a dotted key is another, or one below it.
@@ -71,11 +72,11 @@ func unsetKey(key string) error {
 		names = append(names, k.Name)
 		before, _, chosen := strings.Cut(k.Name, "<id>")
 		if within(k.Name, key) || chosen && strings.HasPrefix(key, before) {
-			return fmt.Errorf("%s is not set and has no default; alisio help config lists the keys", clipped(key))
+			return fmt.Errorf("%s is not set and has no default; alisio help config lists the keys", base.Clipped(key))
 		}
 	}
 	if near, ok := config.Nearest(key, names); ok {
-		return fmt.Errorf("unknown key %s, did you mean %q? alisio help config lists them", clipped(key), near)
+		return fmt.Errorf("unknown key %s, did you mean %q? alisio help config lists them", base.Clipped(key), near)
 	}
-	return fmt.Errorf("unknown key %s; alisio help config lists them", clipped(key))
+	return fmt.Errorf("unknown key %s; alisio help config lists them", base.Clipped(key))
 }

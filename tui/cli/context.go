@@ -3,10 +3,12 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"alisio/agent"
 	"alisio/agent/text"
+	"alisio/tui/cli/base"
 	"alisio/tui/plain"
 )
 
@@ -31,36 +33,36 @@ type instruction struct {
 // runContextExplain tells what a run that works at a path, or in the working
 // directory, is given to read.
 func runContextExplain(_ context.Context, c *call) (int, error) {
-	path, err := c.atMostOne("one path")
+	path, err := c.AtMostOne("one path")
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
 	o, err := c.options()
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
 	files, err := agent.ExplainContext(o, cmp.Or(path, "."))
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
 	var t plain.Table
 	applies := false
 	for _, f := range files {
 		applies = applies || f.Applies
-		if c.json {
-			err := printJSON(c, instruction{Path: f.Path, Name: f.Name, Kind: string(f.Kind), Applies: f.Applies, AtStart: f.AtStart,
-				Size: f.Size, Used: f.Used, Note: f.Note})
+		if c.JSON {
+			err := c.PrintJSON(json.Marshal(instruction{Path: f.Path, Name: f.Name, Kind: string(f.Kind), Applies: f.Applies, AtStart: f.AtStart,
+				Size: f.Size, Used: f.Used, Note: f.Note}))
 			if err != nil {
-				return exitFailed, err
+				return base.ExitFailed, err
 			}
 			continue
 		}
 		t = append(t, explained(f))
 	}
 	if !applies {
-		c.notice("no instruction file applies there: an AGENTS.md in the workspace would")
+		c.Notice("no instruction file applies there: an AGENTS.md in the workspace would")
 	}
-	return c.printed(t.String())
+	return c.Printed(t.String())
 }
 
 // explained is a file's row: what becomes of it, how much of it, its name, why.

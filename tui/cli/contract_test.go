@@ -13,6 +13,7 @@ import (
 	"alisio/agent/config"
 	"alisio/llm"
 	"alisio/scripts/scripttest"
+	"alisio/tui/cli/base"
 )
 
 // contract is a table of the specification that the program is held to, read from a
@@ -207,7 +208,7 @@ func TestTheExitCodesAreThoseOfTheContract(t *testing.T) {
 		t.Errorf("%d causes have a code, and there are %d", len(want)-1, len(causes))
 	}
 	for _, cause := range slices.Sorted(maps.Keys(want)) {
-		if got := strconv.Itoa(exitCode(llm.Cause(cause))); got != want[cause] {
+		if got := strconv.Itoa(base.ExitCode(llm.Cause(cause))); got != want[cause] {
 			t.Errorf("cause %q: got %s, want %s", cause, got, want[cause])
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"alisio/agent"
+	"alisio/tui/cli/base"
 )
 
 // broken is an output that takes nothing.
@@ -32,14 +33,14 @@ func TestWhatIsNotDeliveredIsNoSuccess(t *testing.T) {
 		want     int
 		wantFail error
 	}{
-		{exitDone, nil, nil, exitDone, nil},
-		{exitDone, nil, syscall.ENOSPC, exitFailed, syscall.ENOSPC},
-		{exitDone, nil, syscall.EPIPE, exitCancelled, nil},
-		{exitDone, nil, io.ErrClosedPipe, exitCancelled, nil},
-		{exitProvider, failed, syscall.ENOSPC, exitProvider, failed},
-		{exitProvider, failed, syscall.EPIPE, exitProvider, failed},
-		{exitTurns, nil, syscall.ENOSPC, exitTurns, syscall.ENOSPC},
-		{exitTurns, nil, syscall.EPIPE, exitTurns, nil},
+		{base.ExitDone, nil, nil, base.ExitDone, nil},
+		{base.ExitDone, nil, syscall.ENOSPC, base.ExitFailed, syscall.ENOSPC},
+		{base.ExitDone, nil, syscall.EPIPE, base.ExitCancelled, nil},
+		{base.ExitDone, nil, io.ErrClosedPipe, base.ExitCancelled, nil},
+		{base.ExitProvider, failed, syscall.ENOSPC, base.ExitProvider, failed},
+		{base.ExitProvider, failed, syscall.EPIPE, base.ExitProvider, failed},
+		{base.ExitTurns, nil, syscall.ENOSPC, base.ExitTurns, syscall.ENOSPC},
+		{base.ExitTurns, nil, syscall.EPIPE, base.ExitTurns, nil},
 	} {
 		e := env("run", "x")
 		if c.meets != nil {
@@ -64,9 +65,9 @@ func TestOneObjectWhateverFails(t *testing.T) {
 		err    error
 		status string
 	}{
-		{exitUsage, errNoTask, "failed bad_request"},
-		{exitFailed, errors.New("disk"), "failed internal"},
-		{exitCancelled, errCancelled, "cancelled "},
+		{base.ExitUsage, errNoTask, "failed bad_request"},
+		{base.ExitFailed, errors.New("disk"), "failed internal"},
+		{base.ExitCancelled, errCancelled, "cancelled "},
 	} {
 		var out strings.Builder
 		e := env("run", "--json=final", "x")
@@ -77,7 +78,7 @@ func TestOneObjectWhateverFails(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		code, err := call.oneTask(ctx, func(context.Context, worker) (int, error) {
-			if c.code == exitCancelled {
+			if c.code == base.ExitCancelled {
 				cancel()
 			}
 			return c.code, c.err

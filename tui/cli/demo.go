@@ -16,6 +16,7 @@ import (
 	"alisio/agent/config"
 	"alisio/agent/perm"
 	"alisio/llm"
+	"alisio/tui/cli/base"
 	"alisio/tui/plain"
 	"alisio/tui/term"
 )
@@ -31,25 +32,25 @@ const demoTask = "sh check.sh fails: find out why and repair it"
 // runDemo has the scripted model drive the real loop, with the real tools, in a
 // temporary repository.
 func runDemo(ctx context.Context, c *call) (int, error) {
-	if len(c.args) > 0 {
-		return exitUsage, fmt.Errorf("alisio demo takes no argument, found %s", clipped(c.args[0]))
+	if len(c.Args) > 0 {
+		return base.ExitUsage, fmt.Errorf("alisio demo takes no argument, found %s", base.Clipped(c.Args[0]))
 	}
 	if runtime.GOOS == "windows" {
-		return exitUsage, errors.New("the demonstration needs a POSIX shell, which this system has not")
+		return base.ExitUsage, errors.New("the demonstration needs a POSIX shell, which this system has not")
 	}
 	return c.oneTask(ctx, func(ctx context.Context, work worker) (int, error) {
 		dir, err := demoRepository()
 		if err != nil {
-			return exitFailed, err
+			return base.ExitFailed, err
 		}
 		if !c.keep {
 			defer os.RemoveAll(dir)
 		}
 		app, err := c.demoApp(ctx, dir)
 		if err != nil {
-			return exitFailed, err
+			return base.ExitFailed, err
 		}
-		defer closeApp(c, app)
+		defer base.CloseApp(&c.Call, app)
 		c.introduce(dir)
 		code, err := work(ctx, app, task{prompt: demoTask})
 		if c.keep {
@@ -61,7 +62,7 @@ func runDemo(ctx context.Context, c *call) (int, error) {
 
 // introduce says what is real and what is not.
 func (c *call) introduce(dir string) {
-	if c.quiet {
+	if c.Quiet {
 		return
 	}
 	fmt.Fprintf(c.Stderr, "The model of this demonstration is a script: its words were written\n"+
@@ -81,12 +82,12 @@ func (c *call) demoApp(ctx context.Context, dir string) (*agent.App, error) {
 			return nil, err
 		}
 	}
-	provider, err := c.Script("script", data)
+	provider, err := c.script("script", data)
 	if err != nil {
 		return nil, err
 	}
 	return agent.New(ctx, agent.Options{
-		Dir: dir, Config: config.Default(), Tools: c.Tools,
+		Dir: dir, Config: config.Default(), Tools: c.tools,
 		Policy:   perm.Policy{AllowWrite: true, AllowProcess: true},
 		Provider: provider, Model: llm.Model{ID: "script"},
 		Getenv: c.Getenv,

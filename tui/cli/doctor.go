@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"alisio/agent"
 	"alisio/agent/config"
 	"alisio/agent/text"
+	"alisio/tui/cli/base"
 	"alisio/tui/term"
 )
 
@@ -28,16 +30,16 @@ type finding struct {
 // runDoctor checks what a run needs, without asking anybody; with --network what a
 // run would contact, with --store what is kept, which --fix repairs.
 func runDoctor(ctx context.Context, c *call) (int, error) {
-	if err := c.none(); err != nil {
-		return exitUsage, err
+	if err := c.None(); err != nil {
+		return base.ExitUsage, err
 	}
 	switch {
 	case c.fix && !c.store:
-		return exitUsage, errors.New("--fix needs what it is to repair: " + c.command("doctor --store --fix"))
+		return base.ExitUsage, errors.New("--fix needs what it is to repair: " + c.Command("doctor --store --fix"))
 	case c.store && !c.network:
-		return c.inOrder(ctx, c.checkStore)
+		return c.InOrder(ctx, c.checkStore)
 	}
-	return c.inOrder(ctx, func(ctx context.Context) (int, error) {
+	return c.InOrder(ctx, func(ctx context.Context) (int, error) {
 		code, err := c.checkSetup(ctx)
 		if err != nil || !c.store {
 			return code, err
@@ -49,29 +51,29 @@ func runDoctor(ctx context.Context, c *call) (int, error) {
 
 // checkSetup prints what a run would be made from, or what it would contact.
 func (c *call) checkSetup(ctx context.Context) (int, error) {
-	here, err := c.workingDir()
+	here, err := c.WorkingDir()
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
 	dirs, err := config.Home(c.Getenv)
 	if err != nil && !errors.Is(err, config.ErrNoHome) {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
-	plugins, err := c.plugins()
+	plugins, err := c.builtIn()
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
 	load, err := c.layers(here, here, dirs)
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
 	o := agent.DoctorOptions{
-		App:  agent.Options{Dir: here, Dirs: dirs, Policy: c.policy, Plugins: plugins, Tools: c.Tools, Effort: c.effort, Getenv: c.Getenv},
+		App:  agent.Options{Dir: here, Dirs: dirs, Policy: c.policy, Plugins: plugins, Tools: c.tools, Effort: c.effort, Getenv: c.Getenv},
 		Load: load, Terminal: c.terminal(),
 	}
-	if o.StorePath = c.db; c.db != "" {
-		if o.StorePath, err = c.absolute(c.db); err != nil {
-			return exitUsage, err
+	if o.StorePath = c.DB; c.DB != "" {
+		if o.StorePath, err = c.Absolute(c.DB); err != nil {
+			return base.ExitUsage, err
 		}
 	}
 	check := agent.Doctor
@@ -83,7 +85,7 @@ func (c *call) checkSetup(ctx context.Context) (int, error) {
 		list = append(list, finding{Level: level(f.Level), Name: f.Name, Text: f.Text, Remedy: f.Remedy})
 	}
 	if ctx.Err() != nil {
-		return exitCancelled, errors.New("alisio doctor was cancelled")
+		return base.ExitCancelled, errors.New("alisio doctor was cancelled")
 	}
 	return c.printFindings(list)
 }
@@ -106,12 +108,12 @@ func (c *call) terminal() agent.Terminal {
 }
 
 func (c *call) checkStore(ctx context.Context) (int, error) {
-	o, err := c.storeOptions()
+	o, err := c.StoreOptions()
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
-	if _, err := os.Stat(o.Path); c.db != "" && errors.Is(err, fs.ErrNotExist) && !agent.StoreLost(o.Path) {
-		return exitUsage, fmt.Errorf("--db: %s is not there", c.db) // a repair would make one
+	if _, err := os.Stat(o.Path); c.DB != "" && errors.Is(err, fs.ErrNotExist) && !agent.StoreLost(o.Path) {
+		return base.ExitUsage, fmt.Errorf("--db: %s is not there", c.DB) // a repair would make one
 	}
 	check := agent.CheckStore
 	if c.fix {
@@ -119,12 +121,12 @@ func (c *call) checkStore(ctx context.Context) (int, error) {
 	}
 	o.ReadOnly = !c.fix
 	report, err := check(ctx, o)
-	if errors.Is(err, fs.ErrNotExist) && c.db == "" {
+	if errors.Is(err, fs.ErrNotExist) && c.DB == "" {
 		report, err = agent.StoreReport{}, nil
-		c.notice("no session is stored yet: there is nothing to check")
+		c.Notice("no session is stored yet: there is nothing to check")
 	}
 	if err != nil {
-		return c.unusable(err)
+		return c.Unusable(err)
 	}
 	list := make([]finding, len(report.Findings))
 	for i, f := range report.Findings {
@@ -136,22 +138,22 @@ func (c *call) checkStore(ctx context.Context) (int, error) {
 // printFindings prints a line a finding, with its remedy below it, and returns the
 // exit code: 1 when there is a problem, also one that was just repaired.
 func (c *call) printFindings(list []finding) (int, error) {
-	code := exitDone
+	code := base.ExitDone
 	for _, o := range list {
 		if o.Level == level(agent.Problem) {
-			code = exitFailed
+			code = base.ExitFailed
 		}
 		if strings.HasPrefix(o.Remedy, "alisio ") {
-			o.Remedy += c.dbFlag()
+			o.Remedy += c.DBFlag()
 		}
 		var err error
-		if c.json {
-			err = printJSON(c, o)
+		if c.JSON {
+			err = c.PrintJSON(json.Marshal(o))
 		} else {
-			err = c.print(o.lines())
+			err = c.Print(o.lines())
 		}
 		if err != nil {
-			return exitFailed, err
+			return base.ExitFailed, err
 		}
 	}
 	return code, nil

@@ -9,29 +9,28 @@ import (
 	"alisio/agent/config"
 	"alisio/agent/perm"
 	"alisio/tui/cli/args"
+	"alisio/tui/cli/base"
+	"alisio/tui/cli/sessions"
 )
 
 // settings is what flags set; a zero field was not given. What the configuration
 // knows too goes through overrides, so that its checks and its order of layers
 // hold for flags as well.
 type settings struct {
+	base.Call
 	overrides config.Overrides
 	policy    perm.Policy
 	task      taskFlags
-	sessions  sessionFlags
-	cwd       string
+	sessions  sessions.Flags
 	config    string
-	db        string
 	effort    string
 	disable   []string
-	json      bool
 	final     bool
 	schema    string
 	hermetic  bool
-	last      bool
+	continued bool
 	noTUI     bool
 	network   bool
-	quiet     bool
 	noColor   bool
 	keep      bool
 	store     bool
@@ -48,22 +47,8 @@ type taskFlags struct {
 	requestID     string
 	correlationID string
 	images        []string
-	last          bool
 	// acknowledge: calls of which nobody knows whether they had their effect do
 	// not hold the run up.
-	acknowledge bool
-}
-
-// sessionFlags belong to the commands about stored sessions.
-type sessionFlags struct {
-	all, here   bool
-	limit       int // 0: not given
-	markdown    bool
-	output      string
-	off         bool
-	label       *string
-	workspace   string
-	yes         bool
 	acknowledge bool
 }
 
@@ -118,11 +103,11 @@ func commonFlags() []flag {
 		{Name: "config", In: settingVerbs(), Arg: "FILE", Help: "read this configuration over the global one",
 			Set: args.Named(func(s *settings) *string { return &s.config })},
 		{Name: "continue", Short: "c", In: []string{""}, Help: "go on with the last session of this workspace",
-			Set: args.On(func(s *settings) *bool { return &s.last })},
+			Set: args.On(func(s *settings) *bool { return &s.continued })},
 		{Name: "cwd", Arg: "DIR", In: append(settingVerbs(), "sessions list", "sessions show", "sessions export", "trust revoke"), Help: "work in this directory",
-			Set: args.Named(func(s *settings) *string { return &s.cwd })},
+			Set: args.Named(func(s *settings) *string { return &s.Cwd })},
 		{Name: "db", Arg: "FILE", In: storeVerbs(), Help: "use this session database",
-			Set: args.Named(func(s *settings) *string { return &s.db })},
+			Set: args.Named(func(s *settings) *string { return &s.DB })},
 		{Name: "disable-plugin", In: settingVerbs(), Arg: "ID", Help: "leave a built-in plugin out; may be repeated",
 			Set: func(s *settings, v string) error { s.disable = append(s.disable, v); return nil }},
 		{Name: "effort", Arg: "LEVEL", Values: efforts(), Help: "reasoning effort, from none to max",
@@ -152,7 +137,7 @@ func commonFlags() []flag {
 		{Name: "output-schema", Arg: "FILE", Help: "the answer must fit this JSON Schema",
 			Set: args.Named(func(s *settings) *string { return &s.schema })},
 		{Name: "quiet", Everywhere: true, Help: "print nothing but the answer, or the list, and errors",
-			Set: args.On(func(s *settings) *bool { return &s.quiet })},
+			Set: args.On(func(s *settings) *bool { return &s.Quiet })},
 		{Name: "read-only", Help: "allow no change of anything, whatever else is said",
 			Set: args.On(func(s *settings) *bool { return &s.policy.ReadOnly })},
 		{Name: "store", In: []string{"doctor"}, Help: "check the session database",
@@ -174,11 +159,11 @@ func jsonVerbs() []string {
 func setJSON(s *settings, v string) error {
 	switch v {
 	case "":
-		s.json = true
+		s.JSON = true
 	case "final":
-		s.json, s.final = true, true
+		s.JSON, s.final = true, true
 	default:
-		return fmt.Errorf("found %s, allowed: --json, or --json=final", clipped(v))
+		return fmt.Errorf("found %s, allowed: --json, or --json=final", base.Clipped(v))
 	}
 	return nil
 }
@@ -198,7 +183,7 @@ func setEffort(s *settings, v string) error {
 func setMaxTurns(s *settings, v string) error {
 	n, err := strconv.Atoi(v)
 	if err != nil {
-		return fmt.Errorf("found %s, allowed: a whole number from 1 to 10000", clipped(v))
+		return fmt.Errorf("found %s, allowed: a whole number from 1 to 10000", base.Clipped(v))
 	}
 	s.overrides.MaxTurns = &n
 	return nil

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"alisio/tui/cli/args"
+	"alisio/tui/cli/base"
+	"alisio/tui/cli/sessions"
 )
 
 // maxLabel bounds a workspace's label, in characters.
@@ -22,37 +24,34 @@ func sessionFlagRows() []flag {
 	}
 	return []flag{
 		{Name: "acknowledge", In: only("recover"), Help: "record that the effect of these calls is unknown",
-			Set: args.On(func(s *settings) *bool { return &s.sessions.acknowledge })},
+			Set: args.On(func(s *settings) *bool { return &s.sessions.Acknowledge })},
 		{Name: "all", In: only("list"), Help: "also archived sessions, and those that agents started",
-			Set: args.On(func(s *settings) *bool { return &s.sessions.all })},
+			Set: args.On(func(s *settings) *bool { return &s.sessions.All })},
 		{Name: "here", In: only("list"), Help: "only sessions of this workspace",
-			Set: args.On(func(s *settings) *bool { return &s.sessions.here })},
+			Set: args.On(func(s *settings) *bool { return &s.sessions.Here })},
 		{Name: "label", Arg: "TEXT", In: only("pin"), Help: "with --workspace: what to call it; empty: nothing",
 			Set: setLabel},
 		{Name: "limit", Arg: "N", In: only("list"), Help: "list so many sessions; 50 by default",
 			Set: setLimit},
 		{Name: "markdown", In: only("export"), Help: "for reading; it can not be imported again",
-			Set: args.On(func(s *settings) *bool { return &s.sessions.markdown })},
+			Set: args.On(func(s *settings) *bool { return &s.sessions.Markdown })},
 		{Name: "off", In: only("pin", "archive"), Help: "take it back",
-			Set: args.On(func(s *settings) *bool { return &s.sessions.off })},
+			Set: args.On(func(s *settings) *bool { return &s.sessions.Off })},
 		{Name: "output", Arg: "FILE", In: only("export"), Help: "write to a new file instead of standard output",
-			Set: args.Named(func(s *settings) *string { return &s.sessions.output })},
+			Set: args.Named(func(s *settings) *string { return &s.sessions.Output })},
 		{Name: "workspace", Arg: "DIR", In: only("pin"), Help: "pin a workspace instead of a session",
-			Set: args.Named(func(s *settings) *string { return &s.sessions.workspace })},
+			Set: args.Named(func(s *settings) *string { return &s.sessions.Workspace })},
 		{Name: "yes", In: only("delete"), Help: "delete; without it, only what would go is printed",
-			Set: args.On(func(s *settings) *bool { return &s.sessions.yes })},
+			Set: args.On(func(s *settings) *bool { return &s.sessions.Yes })},
 	}
 }
 
-// maxLimit is the longest list, in sessions.
-const maxLimit = 10_000
-
 func setLimit(s *settings, v string) error {
 	n, err := strconv.Atoi(v)
-	if err != nil || n < 1 || n > maxLimit {
-		return fmt.Errorf("found %s, allowed: a whole number from 1 to %d", clipped(v), maxLimit)
+	if err != nil || n < 1 || n > sessions.MaxLimit {
+		return fmt.Errorf("found %s, allowed: a whole number from 1 to %d", base.Clipped(v), sessions.MaxLimit)
 	}
-	s.sessions.limit = n
+	s.sessions.Limit = n
 	return nil
 }
 
@@ -60,6 +59,6 @@ func setLabel(s *settings, v string) error {
 	if utf8.RuneCountInString(v) > maxLabel {
 		return errors.New("the label is longer than 200 characters")
 	}
-	s.sessions.label = &v
+	s.sessions.Label = &v
 	return nil
 }

@@ -3,9 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"strconv"
 
 	"alisio/tui/cli/args"
+	"alisio/tui/cli/base"
 )
 
 // maxID bounds a request or correlation id, in bytes.
@@ -22,7 +22,7 @@ func taskFlagRows() []flag {
 		{Name: "image", Arg: "FILE", Help: "give an image with the task; may be repeated",
 			Set: args.Each(func(s *settings) *[]string { return &s.task.images })},
 		{Name: "last", In: []string{"resume", "sessions show", "sessions export"}, Help: "the newest session of this workspace",
-			Set: args.On(func(s *settings) *bool { return &s.task.last })},
+			Set: args.On(func(s *settings) *bool { return &s.Last })},
 		{Name: "request-id", Arg: "ID", Help: "work on a request once: again, its answer is repeated",
 			Set: anID(func(s *settings) *string { return &s.task.requestID })},
 		{Name: "session", Arg: "ID", In: []string{"run"}, Help: "go on with this session; an id or how it begins",
@@ -39,20 +39,10 @@ func anID(field func(*settings) *string) func(*settings, string) error {
 		}
 		for i := range len(v) {
 			if v[i] <= ' ' || v[i] > '~' || i == maxID {
-				return fmt.Errorf("found %s, allowed: 1 to 200 printable ASCII characters without spaces", clipped(v))
+				return fmt.Errorf("found %s, allowed: 1 to 200 printable ASCII characters without spaces", base.Clipped(v))
 			}
 		}
 		*field(s) = v
 		return nil
 	}
-}
-
-// clipped quotes a word of the command line for an error: short, and in ASCII, since
-// what is wrong with it is often not to be seen.
-func clipped(v string) string {
-	const most = 40
-	if len(v) <= most {
-		return strconv.QuoteToASCII(v)
-	}
-	return fmt.Sprintf("%s… (%d bytes)", strconv.QuoteToASCII(v[:most]), len(v))
 }

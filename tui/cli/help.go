@@ -4,12 +4,12 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"alisio/agent"
 	"alisio/tui/cli/args"
+	"alisio/tui/cli/base"
 )
 
 // manual holds the topics of alisio help, a file each; the first line of a file
@@ -20,23 +20,23 @@ var manual embed.FS
 
 // runHelp prints the usage, a topic, or the page of a command.
 func runHelp(_ context.Context, c *call) (int, error) {
-	topic := c.verb
+	topic := c.Verb
 	switch {
 	case c.unknown != nil:
-		return exitUsage, c.unknown
-	case c.verb == "help" && len(c.args) > 0:
-		topic = strings.Join(c.args, " ")
-	case c.verb == "help":
+		return base.ExitUsage, c.unknown
+	case c.Verb == "help" && len(c.Args) > 0:
+		topic = strings.Join(c.Args, " ")
+	case c.Verb == "help":
 		topic = ""
 	}
 	if topic == "" {
-		return c.printed(usage())
+		return c.Printed(usage())
 	}
 	text, err := page(topic)
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
-	return c.printed(text)
+	return c.Printed(text)
 }
 
 // page is what the manual says on a topic. That of a command ends with its own
@@ -64,29 +64,10 @@ func page(topic string) (string, error) {
 
 // runVersion prints the version.
 func runVersion(_ context.Context, c *call) (int, error) {
-	if c.verb == "version" && len(c.args) > 0 {
-		return exitUsage, fmt.Errorf("alisio version takes no argument, found %s", clipped(c.args[0]))
+	if c.Verb == "version" && len(c.Args) > 0 {
+		return base.ExitUsage, fmt.Errorf("alisio version takes no argument, found %s", base.Clipped(c.Args[0]))
 	}
-	return c.printed("alisio " + agent.Version + "\n")
-}
-
-func (c *call) printed(text string) (int, error) {
-	if err := c.print(text); err != nil {
-		return exitFailed, err
-	}
-	return exitDone, nil
-}
-
-// print writes to standard output; a reader that went away is no failure of
-// ours.
-func (c *call) print(text string) error { return unlessClosed(c.write(text)) }
-
-// write writes to standard output.
-func (c *call) write(text string) error {
-	if _, err := io.WriteString(c.Stdout, text); err != nil {
-		return fmt.Errorf("write the text: %w", err)
-	}
-	return nil
+	return c.Printed("alisio " + agent.Version + "\n")
 }
 
 func topics() []string {

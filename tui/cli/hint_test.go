@@ -11,6 +11,7 @@ import (
 
 	"alisio/agent"
 	"alisio/llm"
+	"alisio/tui/cli/base"
 	"alisio/tui/plain"
 )
 
@@ -64,7 +65,7 @@ func TestFileErrorsArePlain(t *testing.T) {
 	}{
 		{none, "a.txt is not there"}, {os.ErrPermission, "a.txt can not be opened: permission denied"}, {other, "other"},
 	} {
-		if got := fileError("a.txt", c.err); got.Error() != c.want {
+		if got := base.FileError("a.txt", c.err); got.Error() != c.want {
 			t.Errorf("%v: got %q, want %q", c.err, got, c.want)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"alisio/tui/cli/base"
 )
 
 // Symptom: an argument of 120 kB came back as 240 kB of an error. Trigger: any word
@@ -40,7 +42,7 @@ func TestLongWordsAreClipped(t *testing.T) {
 func TestListChecksItsDirectory(t *testing.T) {
 	e := env("sessions", "list", "--cwd", "/nope")
 	e.Getenv = func(string) string { return t.TempDir() }
-	if code := Main(t.Context(), e); code != exitUsage || !strings.Contains(e.Stderr.(*bytes.Buffer).String(), "--cwd: /nope is not there") {
+	if code := Main(t.Context(), e); code != base.ExitUsage || !strings.Contains(e.Stderr.(*bytes.Buffer).String(), "--cwd: /nope is not there") {
 		t.Errorf("exit code %d, %s", code, e.Stderr)
 	}
 }

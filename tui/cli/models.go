@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"alisio/agent"
 	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
+	"alisio/tui/cli/base"
 	"alisio/tui/plain"
 )
 
@@ -33,37 +35,37 @@ type price struct {
 // runModels asks the configured server what it offers. Where it can not be asked,
 // what it said last is printed, and the code is that of the failure.
 func runModels(ctx context.Context, c *call) (int, error) {
-	if err := c.none(); err != nil {
-		return exitUsage, err
+	if err := c.None(); err != nil {
+		return base.ExitUsage, err
 	}
-	ctx, stop := withSignals(ctx)
+	ctx, stop := base.WithSignals(ctx)
 	defer stop()
 	o, err := c.options()
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
 	app, err := agent.New(ctx, o)
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
-	defer closeApp(c, app)
+	defer base.CloseApp(&c.Call, app)
 	list, err := app.Models(ctx, true)
 	switch {
 	case ctx.Err() != nil:
-		return exitCancelled, fmt.Errorf("alisio models was cancelled")
+		return base.ExitCancelled, fmt.Errorf("alisio models was cancelled")
 	case err != nil && llm.CauseOf(err) == llm.CauseBadRequest:
-		return exitUsage, err
+		return base.ExitUsage, err
 	case err != nil:
-		return exitCode(llm.CauseOf(err)), err
+		return base.ExitCode(llm.CauseOf(err)), err
 	}
 	if err := c.printModels(list); err != nil {
-		return exitFailed, err
+		return base.ExitFailed, err
 	}
 	if list.Stale != nil {
-		c.notice("this is what the server offered on %s", list.Fetched.Local().Format("2006-01-02 15:04"))
-		return exitCode(llm.CauseOf(list.Stale)), list.Stale
+		c.Notice("this is what the server offered on %s", list.Fetched.Local().Format("2006-01-02 15:04"))
+		return base.ExitCode(llm.CauseOf(list.Stale)), list.Stale
 	}
-	return exitDone, nil
+	return base.ExitDone, nil
 }
 
 func (c *call) printModels(list agent.Catalog) error {
@@ -85,8 +87,8 @@ func (c *call) printModels(list agent.Catalog) error {
 			}
 			row[4] += text.Line(e)
 		}
-		if c.json {
-			if err := printJSON(c, o); err != nil {
+		if c.JSON {
+			if err := c.PrintJSON(json.Marshal(o)); err != nil {
 				return err
 			}
 			continue
@@ -94,13 +96,13 @@ func (c *call) printModels(list agent.Catalog) error {
 		t = append(t, row)
 	}
 	switch {
-	case c.json:
+	case c.JSON:
 		return nil
 	case len(list.Models) == 0:
-		c.notice("the server offers no model that it names")
+		c.Notice("the server offers no model that it names")
 		return nil
 	}
-	return c.print(t.String())
+	return c.Print(t.String())
 }
 
 // tokens is a number of tokens, empty when it is not known.

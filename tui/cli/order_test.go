@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"alisio/llm"
+	"alisio/tui/cli/base"
 )
 
 // orderSeed and a round's number make a command line again.
@@ -202,12 +203,14 @@ func takenFlags(name string) (taken, foreign []flag) {
 
 // sameCall complains unless two command lines say the same.
 func sameCall(a, b *call) error {
+	x, y := a.settings, b.settings
+	x.Getenv, y.Getenv = nil, nil // functions can not be compared
 	switch {
-	case a.verb != b.verb || a.cmd.Name != b.cmd.Name:
-		return fmt.Errorf("the command is %q, and %q", a.verb, b.verb)
-	case !slices.Equal(a.args, b.args):
-		return fmt.Errorf("the words are %q, and %q", a.args, b.args)
-	case !reflect.DeepEqual(a.settings, b.settings):
+	case a.Verb != b.Verb || a.cmd.Name != b.cmd.Name:
+		return fmt.Errorf("the command is %q, and %q", a.Verb, b.Verb)
+	case !slices.Equal(a.Args, b.Args):
+		return fmt.Errorf("the words are %q, and %q", a.Args, b.Args)
+	case !reflect.DeepEqual(x, y):
 		return fmt.Errorf("the settings are %+v, and %+v", a.settings, b.settings)
 	}
 	return nil
@@ -234,8 +237,8 @@ func TestFlagsStandAnywhere(t *testing.T) {
 			if err != nil {
 				t.Fatalf("seed %d, round %d: %q and\n%q: %v", orderSeed, round, plain, other, err)
 			}
-			if a.verb != name || !slices.Equal(a.args, append([]string{}, l.words...)) {
-				t.Fatalf("seed %d, round %d: %q is taken for %q with %q", orderSeed, round, plain, a.verb, a.args)
+			if a.Verb != name || !slices.Equal(a.Args, append([]string{}, l.words...)) {
+				t.Fatalf("seed %d, round %d: %q is taken for %q with %q", orderSeed, round, plain, a.Verb, a.Args)
 			}
 			for _, g := range l.flags {
 				used[g.f.Name] = true
@@ -290,7 +293,7 @@ func TestEveryOrderDoesTheSame(t *testing.T) {
 		}
 		codes[want.code]++
 	}
-	if len(codes) < 3 || codes[exitDone] < 50 {
+	if len(codes) < 3 || codes[base.ExitDone] < 50 {
 		t.Errorf("the exit codes were %v: too few command lines do anything", slices.Collect(maps.Keys(codes)))
 	}
 }

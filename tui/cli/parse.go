@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"alisio/tui/cli/args"
+	"alisio/tui/cli/base"
 )
 
 // commandLine is the table of all commands and flags.
@@ -26,9 +27,10 @@ func commandLine() *args.Table[settings, runner] {
 
 // parse reads the arguments.
 func parse(env Env) (*call, error) {
-	c := &call{Env: env}
+	c := &call{plugins: env.Plugins, tools: env.Tools, script: env.Script}
+	c.Call = base.Call{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Getenv: env.Getenv}
 	line, err := commandLine().Parse(env.Args, &c.settings, func(s *settings) bool { return !s.help && !s.version })
-	c.verb, c.cmd, c.args, c.unknown = line.Name, line.Command, line.Words, line.Unknown
+	c.Verb, c.cmd, c.Args, c.unknown = line.Name, line.Command, line.Words, line.Unknown
 	return c, err
 }
 

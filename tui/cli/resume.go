@@ -10,6 +10,7 @@ import (
 	"alisio/agent"
 	"alisio/agent/text"
 	"alisio/llm"
+	"alisio/tui/cli/base"
 )
 
 var errNoSession = errors.New(`no session is named; use: alisio resume SESSION "what is to be done", or --last`)
@@ -17,35 +18,35 @@ var errNoSession = errors.New(`no session is named; use: alisio resume SESSION "
 // noMore complains about a task that is missing.
 func (c *call) noMore() error {
 	shown := "--last"
-	if !c.task.last {
-		shown = shellWord(c.args[0])
+	if !c.Last {
+		shown = base.ShellWord(c.Args[0])
 	}
 	return &llm.Error{
 		Message: `no task is given; use: alisio resume SESSION "what is to be done"`,
-		Hint:    c.command("sessions show "+shown) + " prints what was said",
+		Hint:    c.Command("sessions show "+shown) + " prints what was said",
 	}
 }
 
 // runResume gives one more task to a stored session, or on a terminal, without a
 // task, goes on with the conversation.
 func runResume(ctx context.Context, c *call) (int, error) {
-	if c.talks() && (c.task.last && len(c.args) == 0 || !c.task.last && len(c.args) == 1 && c.args[0] != "-") {
+	if c.talks() && (c.Last && len(c.Args) == 0 || !c.Last && len(c.Args) == 1 && c.Args[0] != "-") {
 		return c.talk(ctx, "", c.resumes)
 	}
 	return c.oneTask(ctx, func(ctx context.Context, work worker) (int, error) {
-		words := c.args
-		if !c.task.last {
+		words := c.Args
+		if !c.Last {
 			if len(words) == 0 || words[0] == "-" {
-				return exitUsage, errNoSession
+				return base.ExitUsage, errNoSession
 			}
 			words = words[1:]
 		}
 		prompt, err := c.prompt(ctx, words, c.noMore())
 		switch {
 		case ctx.Err() != nil:
-			return exitCancelled, errCancelled
+			return base.ExitCancelled, errCancelled
 		case err != nil:
-			return exitUsage, err
+			return base.ExitUsage, err
 		}
 		return c.start(ctx, job{prompt: prompt, work: work, find: c.resumes(ctx)})
 	})
@@ -64,16 +65,16 @@ func (c *call) resumes(ctx context.Context) finder {
 		if err != nil {
 			return s, here, code, err
 		}
-		if code, err := c.ours(ctx, store, s); err != nil || c.cwd != "" {
+		if code, err := c.ours(ctx, store, s); err != nil || c.Cwd != "" {
 			return s, here, code, err
 		}
 		if err := c.workspaceIsThere(s); err != nil {
-			return s, here, exitUsage, err
+			return s, here, base.ExitUsage, err
 		}
 		if agent.Root(here, c.Getenv("HOME")) != s.Workspace {
-			c.notice("working in %s, where the session belongs", text.Line(s.Workspace))
+			c.Notice("working in %s, where the session belongs", text.Line(s.Workspace))
 		}
-		return s, s.Workspace, exitDone, nil
+		return s, s.Workspace, base.ExitDone, nil
 	}
 }
 
@@ -83,34 +84,34 @@ func (c *call) ours(ctx context.Context, store *agent.Store, s agent.Session) (i
 	adopted, err := store.Adopted(ctx, s.ID)
 	switch {
 	case err != nil:
-		return exitFailed, err
-	case adopted || c.cwd != "":
-		return exitDone, nil
+		return base.ExitFailed, err
+	case adopted || c.Cwd != "":
+		return base.ExitDone, nil
 	}
 	const most = 120 // cells of the workspace's name
 	names := "no workspace"
 	if s.Workspace != "" {
 		names = text.Clip(text.Line(s.Workspace), most) + " as its workspace"
 	}
-	return exitUsage, &llm.Error{
+	return base.ExitUsage, &llm.Error{
 		Message: "session " + text.Line(s.ID) + " was imported, and names " + names,
-		Hint:    "--cwd DIR says where it works here, from now on; read it first: " + c.command("sessions show "+shellWord(s.ID)),
+		Hint:    "--cwd DIR says where it works here, from now on; read it first: " + c.Command("sessions show "+base.ShellWord(s.ID)),
 	}
 }
 
 // resumed finds the session that is to go on. With --last all words are the
 // prompt; one in front that is how a session begins was meant as its name.
 func (c *call) resumed(ctx context.Context, store *agent.Store, here string) (agent.Session, int, error) {
-	if !c.task.last {
-		return c.session(ctx, store, c.args[0])
+	if !c.Last {
+		return c.Session(ctx, store, c.Args[0])
 	}
-	if len(c.args) > 1 && hexadecimal(c.args[0]) {
+	if len(c.Args) > 1 && hexadecimal(c.Args[0]) {
 		var several *agent.AmbiguousError
-		if _, err := store.Find(ctx, strings.ToLower(c.args[0])); err == nil || errors.As(err, &several) {
-			return agent.Session{}, exitUsage, errNotBoth
+		if _, err := store.Find(ctx, strings.ToLower(c.Args[0])); err == nil || errors.As(err, &several) {
+			return agent.Session{}, base.ExitUsage, base.ErrNotBoth
 		}
 	}
-	return c.newest(ctx, store, here)
+	return c.Newest(ctx, store, here)
 }
 
 // hexadecimal reports whether a word looks like the beginning of an id.

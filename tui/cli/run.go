@@ -7,6 +7,7 @@ import (
 
 	"alisio/agent"
 	"alisio/agent/text"
+	"alisio/tui/cli/base"
 	"alisio/tui/plain"
 	"alisio/tui/term"
 )
@@ -16,17 +17,17 @@ var errNoTask = errors.New(`no task is given; use: alisio run "what is to be don
 // runRun works on one task, in a new session or in that of --session.
 func runRun(ctx context.Context, c *call) (int, error) {
 	return c.oneTask(ctx, func(ctx context.Context, work worker) (int, error) {
-		prompt, err := c.prompt(ctx, c.args, errNoTask)
+		prompt, err := c.prompt(ctx, c.Args, errNoTask)
 		switch {
 		case ctx.Err() != nil:
-			return exitCancelled, errCancelled
+			return base.ExitCancelled, errCancelled
 		case err != nil:
-			return exitUsage, err
+			return base.ExitUsage, err
 		}
 		j := job{prompt: prompt, work: work}
 		if c.task.session != "" {
 			j.find = func(store *agent.Store, here string) (agent.Session, string, int, error) {
-				s, code, err := c.session(ctx, store, c.task.session)
+				s, code, err := c.Session(ctx, store, c.task.session)
 				if err == nil {
 					code, err = c.ours(ctx, store, s)
 				}
@@ -51,9 +52,9 @@ type job struct {
 // start checks all that can be checked, opens the session database, has find
 // name the session to go on with, and works.
 func (c *call) start(ctx context.Context, j job) (int, error) {
-	here, err := c.workingDir()
+	here, err := c.WorkingDir()
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
 	var o agent.Options
 	t := task{prompt: j.prompt}
@@ -67,9 +68,9 @@ func (c *call) start(ctx context.Context, j job) (int, error) {
 		t.schema, err = c.outputSchema(here)
 	}
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
-	store, code, err := c.database(ctx)
+	store, code, err := c.Database(ctx)
 	if err != nil {
 		return cancelledOr(ctx, code), err
 	}
@@ -77,7 +78,7 @@ func (c *call) start(ctx context.Context, j job) (int, error) {
 	if j.find != nil {
 		dir := here
 		if s, dir, code, err = j.find(store, here); err == nil {
-			code = exitUsage
+			code = base.ExitUsage
 			o, err = c.optionsIn(dir, here)
 		}
 	}
@@ -95,17 +96,17 @@ func (c *call) start(ctx context.Context, j job) (int, error) {
 	app, err := agent.New(ctx, o)
 	if err != nil {
 		store.Close()
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
-	defer closeApp(c, app)
+	defer base.CloseApp(&c.Call, app)
 	if s.ID != "" {
 		root := agent.Root(o.Dir, c.Getenv("HOME"))
 		adopted, err := store.Adopt(ctx, s.ID, root)
 		if err != nil {
-			return cancelledOr(ctx, exitFailed), err
+			return cancelledOr(ctx, base.ExitFailed), err
 		}
 		if adopted {
-			c.notice("session %s was imported, and works in %s from now on", text.Line(s.ID), text.Line(root))
+			c.Notice("session %s was imported, and works in %s from now on", text.Line(s.ID), text.Line(root))
 		}
 	}
 	return j.work(ctx, app, t)
@@ -114,7 +115,7 @@ func (c *call) start(ctx context.Context, j job) (int, error) {
 // cancelledOr is the exit code of what failed, which a signal may have ended.
 func cancelledOr(ctx context.Context, code int) int {
 	if ctx.Err() != nil {
-		return exitCancelled
+		return base.ExitCancelled
 	}
 	return code
 }
@@ -134,7 +135,7 @@ func (c *call) prompt(ctx context.Context, words []string, missing error) (strin
 	wants = wants || prompt == ""
 	if wants && term.IsTerminal(c.Stdin) {
 		if prompt != "" || given {
-			c.notice("reading standard input; end with Ctrl+D")
+			c.Notice("reading standard input; end with Ctrl+D")
 		} else {
 			return "", missing
 		}
@@ -142,7 +143,7 @@ func (c *call) prompt(ctx context.Context, words []string, missing error) (strin
 	input := ""
 	if kind := plain.KindOf(c.Stdin); wants || kind != plain.NoInput {
 		var err error
-		if input, err = plain.ReadInput(ctx, c.Stdin, wants || kind == plain.Pipe, c.notice); err != nil {
+		if input, err = plain.ReadInput(ctx, c.Stdin, wants || kind == plain.Pipe, c.Notice); err != nil {
 			return "", err
 		}
 	}
@@ -155,11 +156,4 @@ func (c *call) prompt(ctx context.Context, words []string, missing error) (strin
 		return input, nil
 	}
 	return prompt + "\n\n" + input, nil
-}
-
-// notice tells the person something, unless --quiet.
-func (c *call) notice(format string, args ...any) {
-	if !c.quiet {
-		plain.Note(c.Stderr, format, args...)
-	}
 }

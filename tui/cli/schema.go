@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"alisio/tui/cli/base"
 )
 
 // maxSchema bounds the file of --output-schema, in bytes; the engine says what it
@@ -38,7 +40,7 @@ func readRegular(path, name string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil, fileError(name, err)
+		return nil, base.FileError(name, err)
 	case info.IsDir():
 		return nil, fmt.Errorf("%s is a directory", name)
 	case !info.Mode().IsRegular():
@@ -46,7 +48,7 @@ func readRegular(path, name string, most int64) ([]byte, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fileError(name, err)
+		return nil, base.FileError(name, err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, most+1))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"alisio/db"
+	"alisio/tui/cli/base"
 )
 
 // Symptom: a session could not be used for as long as any process had a number.
@@ -33,15 +34,15 @@ func TestRecoverFreesASessionFromADoubtfulPID(t *testing.T) {
 	}
 	code, got := try()
 	want := fmt.Sprintf("may be in use by process %d: an older program noted no more than this number\n"+
-		"hint:  if that process is no Alisio: alisio sessions recover 1a2b3c4d --db %s --acknowledge\n", pid, shellWord(path))
-	if code != exitFailed || !strings.HasSuffix(got, want) {
+		"hint:  if that process is no Alisio: alisio sessions recover 1a2b3c4d --db %s --acknowledge\n", pid, base.ShellWord(path))
+	if code != base.ExitFailed || !strings.HasSuffix(got, want) {
 		t.Errorf("exit code %d, %q; want %q", code, got, want)
 	}
 	code, got = try("--acknowledge")
-	if want := fmt.Sprintf("process %d no longer counts as working in session 1a2b3c4d\n", pid); code != exitDone || !strings.Contains(got, want) {
+	if want := fmt.Sprintf("process %d no longer counts as working in session 1a2b3c4d\n", pid); code != base.ExitDone || !strings.Contains(got, want) {
 		t.Errorf("exit code %d, %q; want %q", code, got, want)
 	}
-	if code, got := try(); code != exitDone || strings.Contains(got, "process") {
+	if code, got := try(); code != base.ExitDone || strings.Contains(got, "process") {
 		t.Errorf("after that: exit code %d, %q", code, got)
 	}
 }

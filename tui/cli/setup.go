@@ -12,6 +12,7 @@ import (
 
 	"alisio/agent/config"
 	"alisio/agent/text"
+	"alisio/tui/cli/base"
 )
 
 // example is a configuration that says what everybody has to say, and where the
@@ -23,26 +24,26 @@ var example []byte
 // runSetup writes a configuration to begin with, with what flags say of the
 // server in it. One that is there is left alone.
 func runSetup(_ context.Context, c *call) (int, error) {
-	if err := c.none(); err != nil {
-		return exitUsage, err
+	if err := c.None(); err != nil {
+		return base.ExitUsage, err
 	}
 	dirs, err := config.Home(c.Getenv)
 	if err != nil && (!errors.Is(err, config.ErrNoHome) || dirs.Config == "") {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
 	// What the flags say is checked before a file is made of it.
 	if _, err := config.Load(config.LoadOptions{Dir: dirs.Config, Getenv: func(string) string { return "" }, Overrides: c.overrides}); err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
 	file := filepath.Join(dirs.Config, "config.json")
 	if _, err := os.Lstat(file); err == nil {
-		c.notice("%s is there already and stays as it is; alisio config show prints what is in effect", text.Line(file))
-		return exitDone, nil
+		c.Notice("%s is there already and stays as it is; alisio config show prints what is in effect", text.Line(file))
+		return base.ExitDone, nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return exitFailed, fmt.Errorf("look for %s: %w", text.Line(file), err)
+		return base.ExitFailed, fmt.Errorf("look for %s: %w", text.Line(file), err)
 	}
 	if err := config.WriteFile(file, example, 0o600); err != nil {
-		return exitFailed, err
+		return base.ExitFailed, err
 	}
 	for _, v := range []struct {
 		key   string
@@ -60,10 +61,10 @@ func runSetup(_ context.Context, c *call) (int, error) {
 			err = config.Set(file, v.key, data)
 		}
 		if err != nil {
-			return exitFailed, err
+			return base.ExitFailed, err
 		}
 	}
-	return c.printed(fmt.Sprintf(`wrote %s
+	return c.Printed(fmt.Sprintf(`wrote %s
 
 next:
   1. name a server and a model there, or with flags: --base-url URL -m NAME

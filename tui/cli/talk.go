@@ -10,6 +10,8 @@ import (
 
 	"alisio/agent"
 	"alisio/llm"
+	"alisio/tui/cli/base"
+	"alisio/tui/cli/sessions"
 	"alisio/tui/plain"
 	"alisio/tui/term"
 )
@@ -18,27 +20,27 @@ import (
 // the words as its first prompt, else a run.
 func runBare(ctx context.Context, c *call) (int, error) {
 	if !c.talks() {
-		if c.last {
-			return exitUsage, errors.New("--continue opens a conversation, and this is no terminal; use: alisio resume --last \"…\"")
+		if c.continued {
+			return base.ExitUsage, errors.New("--continue opens a conversation, and this is no terminal; use: alisio resume --last \"…\"")
 		}
-		if len(c.args) == 0 && plain.KindOf(c.Stdin) != plain.Pipe {
+		if len(c.Args) == 0 && plain.KindOf(c.Stdin) != plain.Pipe {
 			fmt.Fprint(c.Stderr, usage())
-			return exitUsage, nil
+			return base.ExitUsage, nil
 		}
 		return runRun(ctx, c)
 	}
 	find := func(context.Context) finder { return nil }
-	if c.last {
-		c.task.last = true
+	if c.continued {
+		c.Last = true
 		find = c.resumes
 	}
-	return c.talk(ctx, strings.TrimSpace(strings.Join(c.args, " ")), find)
+	return c.talk(ctx, strings.TrimSpace(strings.Join(c.Args, " ")), find)
 }
 
 // talks reports whether there is somebody to talk to: on a terminal, or where
 // --no-tui says so.
 func (c *call) talks() bool {
-	return !c.json && (c.noTUI || term.IsTerminal(c.Stdin) && term.IsTerminal(c.Stdout))
+	return !c.JSON && (c.noTUI || term.IsTerminal(c.Stdin) && term.IsTerminal(c.Stdout))
 }
 
 // talk holds a conversation, in lines. An interrupt stops a run and not the
@@ -54,16 +56,16 @@ func (c *call) talk(ctx context.Context, prompt string, find func(context.Contex
 		alone = "hermetic"
 	}
 	if alone != "" {
-		return exitUsage, fmt.Errorf("flag --%s is about one task, and this is a conversation; use: alisio run", alone)
+		return base.ExitUsage, fmt.Errorf("flag --%s is about one task, and this is a conversation; use: alisio run", alone)
 	}
 	interrupts := make(chan os.Signal, 1) // one that is dropped changes nothing
 	lines := plain.NewLines(plain.LineOptions{
 		Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr, Getenv: c.Getenv, Interrupts: interrupts,
-		Quit: quit, Quiet: c.quiet,
+		Quit: base.Quit, Quiet: c.Quiet,
 	})
 	ctx, stop := term.Signals(ctx, interrupts, func() {
 		lines.Restore()
-		quit()
+		base.Quit()
 	})
 	defer stop()
 	var root, mode string
@@ -77,15 +79,15 @@ func (c *call) talk(ctx context.Context, prompt string, find func(context.Contex
 		var uncertain *agent.UncertainError
 		switch {
 		case errors.As(err, &uncertain):
-			return exitUncertain, c.uncertain(ctx, t.store, uncertain)
+			return base.ExitUncertain, sessions.Uncertain(ctx, &c.Call, t.store, uncertain)
 		case llm.CauseOf(err) == llm.CauseBadRequest && err != nil:
-			return exitUsage, err
+			return base.ExitUsage, err
 		case err != nil:
-			return exitCode(llm.CauseOf(err)), err
+			return base.ExitCode(llm.CauseOf(err)), err
 		case ended.Cancelled:
-			return exitCancelled, nil
+			return base.ExitCancelled, nil
 		}
-		return exitDone, nil
+		return base.ExitDone, nil
 	}
 	return c.start(ctx, job{prompt: prompt, work: work, find: find(ctx), change: func(o *agent.Options) {
 		o.Asker, o.Log, mode = lines, slog.New(lines.Log()), string(o.Policy.Mode)

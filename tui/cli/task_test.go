@@ -9,6 +9,7 @@ import (
 
 	"alisio/agent"
 	"alisio/llm"
+	"alisio/tui/cli/base"
 )
 
 // png is a whole image of one pixel.
@@ -85,7 +86,7 @@ func TestShellWord(t *testing.T) {
 	for _, c := range []struct{ word, want string }{
 		{"/a/b-1.sqlite", "/a/b-1.sqlite"}, {"a b", "'a b'"}, {"it's", `'it'\''s'`}, {"", "''"}, {"$(x)", "'$(x)'"}, {"~/a", "'~/a'"},
 	} {
-		if got := shellWord(c.word); got != c.want {
+		if got := base.ShellWord(c.word); got != c.want {
 			t.Errorf("%q: got %s, want %s", c.word, got, c.want)
 		}
 	}
@@ -112,7 +113,7 @@ func TestGoOnRepeatsFlags(t *testing.T) {
 		{"run x --base-url http://127.0.0.1:1/v1?a=b -m org/m --allow-write --effort low",
 			"session 1 · go on with: alisio resume 1 --base-url 'http://127.0.0.1:1/v1?a=b' -m org/m \"…\""},
 		{"run x --db s.db --config c.json", "session 1 · go on with: alisio resume 1 --db s.db --config c.json \"…\""},
-		{"run x --db s.db --cwd " + dir, "session 1 · go on with: alisio resume 1 --db " + shellWord(filepath.Join(dir, "s.db")) + " \"…\""},
+		{"run x --db s.db --cwd " + dir, "session 1 · go on with: alisio resume 1 --db " + base.ShellWord(filepath.Join(dir, "s.db")) + " \"…\""},
 	} {
 		call, err := parse(env(strings.Fields(c.args)...))
 		if err != nil {
@@ -219,7 +220,7 @@ func TestResumeNeedsASessionAndATask(t *testing.T) {
 		{[]string{"resume", "1a2b", "--db", "x y"}, "hint:  alisio sessions show 1a2b --db 'x y' prints"},
 	} {
 		e := env(c.args...)
-		if code := Main(t.Context(), e); code != exitUsage {
+		if code := Main(t.Context(), e); code != base.ExitUsage {
 			t.Errorf("%v: exit code %d", c.args, code)
 		}
 		if got := e.Stderr.(interface{ String() string }).String(); !strings.Contains(got, c.fails) {

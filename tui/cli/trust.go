@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"alisio/agent/text"
 	"alisio/agent/trust"
 	"alisio/llm"
+	"alisio/tui/cli/base"
 	"alisio/tui/plain"
 )
 
@@ -26,7 +28,7 @@ func trustVerbs() []verb {
 func (c *call) layers(dir, here string, dirs config.Dirs) (config.LoadOptions, error) {
 	project, err := c.project(dir, dirs)
 	return config.LoadOptions{
-		Dirs: dirs, Project: project, File: c.config, Dir: here, Getenv: c.Getenv, Plugins: ids(c.Plugins), Overrides: c.overrides,
+		Dirs: dirs, Project: project, File: c.config, Dir: here, Getenv: c.Getenv, Plugins: ids(c.plugins), Overrides: c.overrides,
 	}, err
 }
 
@@ -61,12 +63,12 @@ func (c *call) project(dir string, dirs config.Dirs) (*config.Project, error) {
 	case answer == trust.Other:
 		return nil, lapsed("what is in " + text.Line(root) + " is not what was trusted of it")
 	case err != nil:
-		c.notice("the configuration of this repository is not read: %s", text.Line(err.Error()))
+		c.Notice("the configuration of this repository is not read: %s", text.Line(err.Error()))
 		return nil, nil
 	case p.Config() == nil:
 		return nil, nil
 	case answer == trust.None:
-		c.notice("%s is not read, since nobody has trusted it: read it, then --trust-project takes it for one run",
+		c.Notice("%s is not read, since nobody has trusted it: read it, then --trust-project takes it for one run",
 			text.Line(filepath.Join(p.Root, filepath.FromSlash(trust.ConfigFile))))
 		return nil, nil
 	}
@@ -90,60 +92,60 @@ type trusted struct {
 
 // runTrustList prints what was accepted, the newest of a repository first.
 func runTrustList(_ context.Context, c *call) (int, error) {
-	if err := c.none(); err != nil {
-		return exitUsage, err
+	if err := c.None(); err != nil {
+		return base.ExitUsage, err
 	}
 	store, err := c.trustStore()
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
 	entries, err := store.List()
 	if err != nil {
-		return exitFailed, err
+		return base.ExitFailed, err
 	}
 	var t plain.Table
 	for _, e := range entries {
-		if c.json {
-			if err := printJSON(c, trusted(e)); err != nil {
-				return exitFailed, err
+		if c.JSON {
+			if err := c.PrintJSON(json.Marshal(trusted(e))); err != nil {
+				return base.ExitFailed, err
 			}
 			continue
 		}
 		t = append(t, []string{e.Accepted.Local().Format("2006-01-02 15:04"), e.Hash[:12], text.Line(e.Root)})
 	}
 	if len(entries) == 0 {
-		c.notice("nothing was trusted so far; --trust-project trusts for one run and is not kept")
+		c.Notice("nothing was trusted so far; --trust-project trusts for one run and is not kept")
 	}
-	return c.printed(t.String())
+	return c.Printed(t.String())
 }
 
 // runTrustRevoke takes back all that was accepted of a repository: that of a
 // directory, or of the working directory.
 func runTrustRevoke(_ context.Context, c *call) (int, error) {
-	name, err := c.atMostOne("one directory")
+	name, err := c.AtMostOne("one directory")
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
-	here, err := c.absolute(name)
+	here, err := c.Absolute(name)
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
 	store, err := c.trustStore()
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
 	// A repository that is gone is told by the name under which it is listed.
 	for _, root := range []string{agent.Root(here, c.Getenv("HOME")), here} {
 		found, err := store.Revoke(root)
 		if err != nil {
-			return exitFailed, err
+			return base.ExitFailed, err
 		}
 		if found {
-			c.notice("nothing of %s is trusted any more", text.Line(root))
-			return exitDone, nil
+			c.Notice("nothing of %s is trusted any more", text.Line(root))
+			return base.ExitDone, nil
 		}
 	}
-	return exitUsage, fmt.Errorf("nothing of %s was trusted; alisio trust list shows what is", text.Line(here))
+	return base.ExitUsage, fmt.Errorf("nothing of %s was trusted; alisio trust list shows what is", text.Line(here))
 }
 
 func (c *call) trustStore() (*trust.Store, error) {

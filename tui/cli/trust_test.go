@@ -13,6 +13,7 @@ import (
 	"alisio/agent/perm"
 	"alisio/agent/trust"
 	"alisio/llm"
+	"alisio/tui/cli/base"
 )
 
 // stage is a person's home and a repository with a configuration.
@@ -55,9 +56,8 @@ func (p stage) accept(t *testing.T, dir string) {
 	}
 }
 
-// call is a command line in a directory.
-func (p stage) call(t *testing.T, dir string, words ...string) *call {
-	t.Helper()
+// env is the world of a command line in a directory.
+func (p stage) env(dir string, words ...string) Env {
 	e := env(append(words, "--cwd", dir)...)
 	e.Getenv = func(name string) string {
 		if name == "ALISIO_CONFIG_HOME" || name == "ALISIO_STATE_HOME" || name == "ALISIO_CACHE_HOME" {
@@ -65,7 +65,13 @@ func (p stage) call(t *testing.T, dir string, words ...string) *call {
 		}
 		return ""
 	}
-	c, err := parse(e)
+	return e
+}
+
+// call is a command line in a directory.
+func (p stage) call(t *testing.T, dir string, words ...string) *call {
+	t.Helper()
+	c, err := parse(p.env(dir, words...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +107,7 @@ func TestTrustThatLapsedIsNotDropped(t *testing.T) {
 			if !errors.As(err, &told) || !strings.Contains(told.Hint, "alisio trust revoke") {
 				t.Fatalf("got mode %q, %v, want a refusal with what to do", o.Policy.Mode, err)
 			}
-			if c := p.call(t, p.repo, "run", "go"); Main(context.Background(), c.Env) != exitUsage {
+			if Main(context.Background(), p.env(p.repo, "run", "go")) != base.ExitUsage {
 				t.Error("the run was not refused as wrong use")
 			}
 		})
@@ -129,7 +135,7 @@ func TestConfigShowHidesTheKey(t *testing.T) {
 	p := newStage(t)
 	put(t, filepath.Join(p.home, "config.json"), `{"provider": {"baseURL": "https://gw.example/`+key+`/v1"}}`)
 	for _, words := range [][]string{{"config", "show"}, {"config", "show", "--json"}, {"config", "show", "provider.baseURL"}} {
-		e := p.call(t, t.TempDir(), words...).Env
+		e := p.env(t.TempDir(), words...)
 		home := e.Getenv
 		e.Getenv = func(name string) string {
 			if name == "OPENAI_API_KEY" {
@@ -139,7 +145,7 @@ func TestConfigShowHidesTheKey(t *testing.T) {
 		}
 		var out strings.Builder
 		e.Stdout = &out
-		if code := Main(context.Background(), e); code != exitDone || strings.Contains(out.String(), key) || !strings.Contains(out.String(), "gw.example/[redacted]/v1") {
+		if code := Main(context.Background(), e); code != base.ExitDone || strings.Contains(out.String(), key) || !strings.Contains(out.String(), "gw.example/[redacted]/v1") {
 			t.Errorf("%v: got %d, %s", words, code, out.String())
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"alisio/agent"
 	"alisio/llm"
 	"alisio/plug"
+	"alisio/tui/cli/base"
+	"alisio/tui/cli/sessions"
 	"alisio/tui/plain"
 	"alisio/tui/term"
 )
@@ -28,7 +30,7 @@ func (c *call) surface(stop func()) surface {
 	switch {
 	case c.final:
 		return silent{}
-	case c.json:
+	case c.JSON:
 		return plain.NewJSON(c.Stdout, stop)
 	}
 	answer := c.Stdout
@@ -36,11 +38,11 @@ func (c *call) surface(stop func()) surface {
 		answer = io.Discard // what fits the schema is known at the end
 	}
 	o := plain.TextOptions{
-		Answer: answer, Notes: c.Stderr, Stop: stop, Diffs: c.verb == "demo",
+		Answer: answer, Notes: c.Stderr, Stop: stop, Diffs: c.Verb == "demo",
 		Dim:    term.Color(c.Stderr, c.Getenv),
 		Shared: term.IsTerminal(c.Stdout) && term.IsTerminal(c.Stderr),
 	}
-	if c.quiet {
+	if c.Quiet {
 		o.Notes = nil
 	}
 	return plain.NewText(o)
@@ -56,7 +58,7 @@ var errCancelled = errors.New("the run was cancelled")
 
 // watched reports whether a person follows the run on a terminal. What is only
 // worth a look is printed there and nowhere else.
-func (c *call) watched() bool { return !c.json && !c.quiet && term.IsTerminal(c.Stderr) }
+func (c *call) watched() bool { return !c.JSON && !c.Quiet && term.IsTerminal(c.Stderr) }
 
 // announce tells whoever watches on a terminal where the task goes.
 func (c *call) announce(ctx context.Context, app *agent.App) {
@@ -83,7 +85,7 @@ type task struct {
 // oneTask works on a task. With --json=final its one object is printed here, whatever
 // became of it: also of what fails before there is a run.
 func (c *call) oneTask(ctx context.Context, do func(context.Context, worker) (int, error)) (int, error) {
-	ctx, stop := withSignals(ctx)
+	ctx, stop := base.WithSignals(ctx)
 	defer stop()
 	var final *agent.Final
 	code, err := do(ctx, func(ctx context.Context, app *agent.App, t task) (int, error) {
@@ -110,7 +112,7 @@ func unstarted(ctx context.Context, code int, err error) agent.Final {
 	f := agent.NotStarted("", err)
 	switch {
 	case f.Status == agent.Cancelled:
-	case code == exitUsage:
+	case code == base.ExitUsage:
 		f.Code = llm.CauseBadRequest
 	case f.Code == "":
 		f.Code = llm.CauseInternal
@@ -141,7 +143,7 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (agent.Final, i
 			}
 			// A run that is shown again tells its answers for people in deltas that
 			// no run ever numbered; JSON has them in no other form than the stored.
-			if _, ok := e.Data.(plug.Delta); ok && c.json && e.Seq == 0 {
+			if _, ok := e.Data.(plug.Delta); ok && c.JSON && e.Seq == 0 {
 				return
 			}
 			s.Event(e)
@@ -151,7 +153,7 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (agent.Final, i
 	if c.hermetic {
 		f, err := app.Fingerprint(t.prompt, o)
 		if err != nil {
-			return unstarted(ctx, exitUsage, err), exitUsage, err
+			return unstarted(ctx, base.ExitUsage, err), base.ExitUsage, err
 		}
 		fingerprint = f.Sum().String()
 		plain.Note(c.Stderr, "fingerprint %s", f) // asked for, so --quiet or not
@@ -164,11 +166,11 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (agent.Final, i
 		return f, code, err
 	}
 	code, err := ended(s, out, denied)
-	if t.schema != nil && !c.json && out.Status == agent.Completed {
+	if t.schema != nil && !c.JSON && out.Status == agent.Completed {
 		// The value stays what it is; the model's bytes do not reach the terminal.
 		line, e := plain.EscapeJSON(nil, []byte(out.Text))
 		if e != nil {
-			code, err = exitFailed, e
+			code, err = base.ExitFailed, e
 		} else {
 			code, err = c.deliver(code, err, string(line)+"\n")
 		}
@@ -183,25 +185,29 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (agent.Final, i
 
 // finalLine is the one object of --json=final.
 func finalLine(f agent.Final) string {
-	line, err := jsonLine(f)
+	data, err := json.Marshal(f)
 	if err != nil {
 		return "" // of texts and numbers there always is one
 	}
-	return line
+	line, err := plain.EscapeJSON(nil, data)
+	if err != nil {
+		return ""
+	}
+	return string(line) + "\n"
 }
 
 // deliver prints what a run is for. It was not delivered when it can not be printed,
 // and that is what the run exits with unless there is something worse.
 func (c *call) deliver(code int, err error, text string) (int, error) {
-	switch e := c.write(text); {
-	case e == nil, code != exitDone && err != nil:
+	switch e := c.Write(text); {
+	case e == nil, code != base.ExitDone && err != nil:
 		return code, err
-	case gone(e) && code == exitDone:
-		return exitCancelled, nil // nobody is left to tell
+	case gone(e) && code == base.ExitDone:
+		return base.ExitCancelled, nil // nobody is left to tell
 	case gone(e):
 		return code, nil
 	default:
-		return max(code, exitFailed), e
+		return max(code, base.ExitFailed), e
 	}
 }
 
@@ -216,15 +222,15 @@ func (c *call) refused(ctx context.Context, t task, err error) (int, error) {
 	var uncertain *agent.UncertainError
 	switch {
 	case errors.Is(err, context.Canceled):
-		return exitCancelled, errCancelled
+		return base.ExitCancelled, errCancelled
 	case errors.As(err, &busy):
-		return exitFailed, err
+		return base.ExitFailed, err
 	case errors.As(err, &uncertain):
-		return exitUncertain, c.uncertain(ctx, t.store, uncertain)
+		return base.ExitUncertain, sessions.Uncertain(ctx, &c.Call, t.store, uncertain)
 	case llm.CauseOf(err) == llm.CauseBadRequest:
-		return exitUsage, err // nothing was asked: what is missing is ours to say
+		return base.ExitUsage, err // nothing was asked: what is missing is ours to say
 	}
-	return exitCode(llm.CauseOf(err)), err
+	return base.ExitCode(llm.CauseOf(err)), err
 }
 
 // ended is what a run exits with.
@@ -232,18 +238,18 @@ func ended(s surface, out agent.Outcome, denied string) (int, error) {
 	switch {
 	case gone(s.Err()):
 		// The reader of the answer went away: nobody is left to tell.
-		return exitCancelled, nil
+		return base.ExitCancelled, nil
 	case s.Err() != nil:
-		return exitFailed, fmt.Errorf("write the answer: %w; the run was stopped", s.Err())
+		return base.ExitFailed, fmt.Errorf("write the answer: %w; the run was stopped", s.Err())
 	case out.Status == agent.Cancelled:
-		return exitCancelled, errCancelled
+		return base.ExitCancelled, errCancelled
 	case out.Err != nil:
-		return exitCode(out.Code), out.Err
+		return base.ExitCode(out.Code), out.Err
 	case out.Code == llm.CausePermission:
 		first, _, _ := strings.Cut(denied, "\n")
-		return exitPermission, llm.Errorf(llm.CausePermission, "a needed permission was not given").WithHint(first)
+		return base.ExitPermission, llm.Errorf(llm.CausePermission, "a needed permission was not given").WithHint(first)
 	}
-	return exitCode(out.Code), nil
+	return base.ExitCode(out.Code), nil
 }
 
 // goOn says how to go on with a session, in words that can be copied into a shell.
@@ -251,29 +257,18 @@ func ended(s surface, out agent.Outcome, denied string) (int, error) {
 func (c *call) goOn(ctx context.Context, store *agent.Store, id string) string {
 	ctx = context.WithoutCancel(ctx) // a run that was cancelled goes on as well
 	name := id
-	if len(id) > shortID {
+	if len(id) > base.ShortID {
 		// One whose whole id this is would be found before ours.
-		if s, err := store.Find(ctx, id[:shortID]); err == nil && s.ID == id {
-			name = id[:shortID]
+		if s, err := store.Find(ctx, id[:base.ShortID]); err == nil && s.ID == id {
+			name = id[:base.ShortID]
 		}
 	}
-	words := c.command("resume "+shellWord(name)) + c.fileFlag("config", c.config)
+	words := c.Command("resume "+base.ShellWord(name)) + c.FileFlag("config", c.config)
 	if url := c.overrides.BaseURL; url != nil {
-		words += " --base-url " + shellWord(*url)
+		words += " --base-url " + base.ShellWord(*url)
 	}
 	if model := c.overrides.Model; model != nil {
-		words += " -m " + shellWord(*model)
+		words += " -m " + base.ShellWord(*model)
 	}
 	return fmt.Sprintf("session %s · go on with: %s \"…\"", name, words)
-}
-
-// shellWord writes a word so that a POSIX shell takes it for one.
-func shellWord(s string) string {
-	plainWord := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plainWord(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

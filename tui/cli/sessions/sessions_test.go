@@ -1,4 +1,4 @@
-package cli
+package sessions
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
+	"alisio/tui/cli/base"
 	"alisio/tui/plain"
 )
 
@@ -212,7 +213,7 @@ func TestListsSayWhatTheyLeaveOut(t *testing.T) {
 	}{
 		{1, 2, "1 of 2 is shown; --limit 2 lists all"},
 		{50, 312, "50 of 312 are shown; --limit 312 lists all"},
-		{50, maxLimit, "50 of 10000 or more are shown; --limit 10000 lists the most"},
+		{50, MaxLimit, "50 of 10000 or more are shown; --limit 10000 lists the most"},
 	} {
 		if got := shownOf(c.shown, c.all); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
@@ -244,23 +245,20 @@ func TestSizes(t *testing.T) {
 }
 
 func TestObjectsAreSafeLinesThatSayTheSame(t *testing.T) {
-	e := env("sessions", "show", "x")
-	c, err := parse(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var out bytes.Buffer
+	c := base.Call{Stdout: &out}
 	body := json.RawMessage("{\n \"b\": 1.0, \"a\": \"\u202e\u2028\"}")
-	err = errors.Join(
-		printJSON(c, entryOf(agent.Summary{Session: agent.Session{ID: "1", Title: foul, Workspace: foul}}, nil)),
-		printJSON(c, storedMessage{Kind: "message", Seq: 2, Body: body}),
-		printJSON(c, storedMessage{Kind: "message", Seq: 3, Raw: foul, Error: foul}),
-		printJSON(c, storedEvent{"event", plug.Event{SessionID: "1", Seq: 1, ID: 9, Data: plug.Unknown{Type: "future", Body: body}}}),
-		printJSON(c, openCall{ID: foul}), printJSON(c, finding{Level: "note", Text: foul}),
+	err := errors.Join(
+		c.PrintJSON(json.Marshal(entryOf(agent.Summary{Session: agent.Session{ID: "1", Title: foul, Workspace: foul}}, nil))),
+		c.PrintJSON(json.Marshal(storedMessage{Kind: "message", Seq: 2, Body: body})),
+		c.PrintJSON(json.Marshal(storedMessage{Kind: "message", Seq: 3, Raw: foul, Error: foul})),
+		c.PrintJSON(json.Marshal(storedEvent{"event", plug.Event{SessionID: "1", Seq: 1, ID: 9, Data: plug.Unknown{Type: "future", Body: body}}})),
+		c.PrintJSON(json.Marshal(openCall{ID: foul})), c.PrintJSON(json.Marshal(deletion{Title: foul})),
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := e.Stdout.(*bytes.Buffer).String()
+	got := out.String()
 	isSafe(t, got)
 	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 	if len(lines) != 6 {

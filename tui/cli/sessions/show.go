@@ -1,4 +1,4 @@
-package cli
+package sessions
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"alisio/agent"
 	"alisio/agent/text"
 	"alisio/plug"
+	"alisio/tui/cli/base"
 	"alisio/tui/plain"
 )
 
@@ -21,9 +22,9 @@ const (
 	maxRuns = 10_000
 )
 
-// runShow prints a session's conversation.
-func runShow(ctx context.Context, c *call) (int, error) {
-	return c.lookSession(ctx, func(store *agent.Store, s agent.Session) error {
+// Show prints a session's conversation.
+func Show(ctx context.Context, c *Call) (int, error) {
+	return c.LookSession(ctx, func(store *agent.Store, s agent.Session) error {
 		sum, err := store.Summary(ctx, s.ID)
 		if err != nil {
 			return err
@@ -32,7 +33,7 @@ func runShow(ctx context.Context, c *call) (int, error) {
 		if err != nil {
 			return err
 		}
-		if c.json {
+		if c.JSON {
 			return c.showJSON(ctx, store, sum, places)
 		}
 		return c.showText(ctx, store, sum, places)
@@ -41,8 +42,8 @@ func runShow(ctx context.Context, c *call) (int, error) {
 
 // showText prints what was said, page by page. What a person has to know of the
 // session goes to standard error, behind all else, where a pager does not hide it.
-func (c *call) showText(ctx context.Context, store *agent.Store, s agent.Summary, places map[string]place) error {
-	head := title(s.Session) + "\nsession " + text.Line(s.ID) + "\nworkspace " + text.Line(s.Workspace)
+func (c *Call) showText(ctx context.Context, store *agent.Store, s agent.Summary, places map[string]place) error {
+	head := base.Title(s.Session) + "\nsession " + text.Line(s.ID) + "\nworkspace " + text.Line(s.Workspace)
 	if label := places[s.Workspace].label; label != "" {
 		head += " (" + label + ")"
 	}
@@ -55,14 +56,14 @@ func (c *call) showText(ctx context.Context, store *agent.Store, s agent.Summary
 	if m := marks(s); len(m) > 0 {
 		head += "\n[" + strings.Join(m, ", ") + "]"
 	}
-	if err := c.print(head + "\n"); err != nil {
+	if err := c.Print(head + "\n"); err != nil {
 		return err
 	}
 	runs, err := store.Runs(ctx, s.ID, maxRuns)
 	if err != nil {
 		return err
 	}
-	t := plain.Transcript{Print: c.print, Ends: plain.BadEnds(runs, s.BusyPID != 0)}
+	t := plain.Transcript{Print: c.Print, Ends: plain.BadEnds(runs, s.BusyPID != 0)}
 	if err = eachMessage(ctx, store, s.ID, t.Message); err == nil {
 		err = t.Close()
 	}
@@ -70,9 +71,9 @@ func (c *call) showText(ctx context.Context, store *agent.Store, s agent.Summary
 	case err != nil:
 		return err
 	case s.Uncertain:
-		c.notice("it is not known of some call whether it took effect: %s", c.command("sessions recover "+shellWord(s.ID)))
+		c.Notice("it is not known of some call whether it took effect: %s", c.Command("sessions recover "+base.ShellWord(s.ID)))
 	case interrupted(s):
-		c.notice("the last run was interrupted; all that it had stored is here")
+		c.Notice("the last run was interrupted; all that it had stored is here")
 	}
 	return nil
 }
@@ -127,8 +128,8 @@ func (e storedEvent) MarshalJSON() ([]byte, error) {
 
 // showJSON prints the session, its messages and its events, a line each, in this
 // order: messages carry no time by which they could be mixed.
-func (c *call) showJSON(ctx context.Context, store *agent.Store, s agent.Summary, places map[string]place) error {
-	if err := printJSON(c, entryOf(s, places)); err != nil {
+func (c *Call) showJSON(ctx context.Context, store *agent.Store, s agent.Summary, places map[string]place) error {
+	if err := c.PrintJSON(json.Marshal(entryOf(s, places))); err != nil {
 		return err
 	}
 	err := eachMessage(ctx, store, s.ID, func(m agent.Stored) error {
@@ -139,7 +140,7 @@ func (c *call) showJSON(ctx context.Context, store *agent.Store, s agent.Summary
 		if !json.Valid(m.Body) {
 			o.Body, o.Raw = nil, string(m.Body)
 		}
-		return printJSON(c, o)
+		return c.PrintJSON(json.Marshal(o))
 	})
 	if err != nil {
 		return err
@@ -150,7 +151,7 @@ func (c *call) showJSON(ctx context.Context, store *agent.Store, s agent.Summary
 			return err
 		}
 		for _, e := range page {
-			if err := printJSON(c, storedEvent{"event", e}); err != nil {
+			if err := c.PrintJSON(json.Marshal(storedEvent{"event", e})); err != nil {
 				return err
 			}
 			after = e.ID

@@ -1,4 +1,4 @@
-package cli
+package sessions
 
 import (
 	"bytes"
@@ -12,48 +12,49 @@ import (
 
 	"alisio/agent"
 	"alisio/agent/text"
+	"alisio/tui/cli/base"
 	"alisio/tui/plain"
 	"alisio/tui/term"
 )
 
-// runExport writes a session: all of it as JSON lines, or for reading. Sessions that
+// Export writes a session: all of it as JSON lines, or for reading. Sessions that
 // agents started in it are exported by themselves.
-func runExport(ctx context.Context, c *call) (int, error) {
-	return c.inOrder(ctx, c.export)
+func Export(ctx context.Context, c *Call) (int, error) {
+	return c.InOrder(ctx, c.export)
 }
 
-func (c *call) export(ctx context.Context) (int, error) {
-	return c.lookSession(ctx, func(store *agent.Store, s agent.Session) error {
+func (c *Call) export(ctx context.Context) (int, error) {
+	return c.LookSession(ctx, func(store *agent.Store, s agent.Session) error {
 		write := store.Export
-		if c.sessions.markdown {
+		if c.Markdown {
 			write = store.Markdown
 		}
-		if c.sessions.output == "" {
+		if c.Output == "" {
 			return c.exportHere(func(w io.Writer) error { return write(ctx, s.ID, w) })
 		}
-		path, err := c.absolute(c.sessions.output)
+		path, err := c.Absolute(c.Output)
 		if err != nil {
 			return err
 		}
 		if err := exportTo(path, func(w io.Writer) error { return write(ctx, s.ID, w) }); err != nil {
 			return err
 		}
-		c.notice("session %s is written to %s", s.ID, c.sessions.output)
+		c.Notice("session %s is written to %s", s.ID, c.Output)
 		return nil
 	})
 }
 
 // exportHere writes to standard output. A terminal is shown nothing that acts on
 // it; elsewhere the bytes are those that import takes.
-func (c *call) exportHere(write func(io.Writer) error) error {
+func (c *Call) exportHere(write func(io.Writer) error) error {
 	if !term.IsTerminal(c.Stdout) {
-		return unlessClosed(write(c.Stdout))
+		return base.UnlessClosed(write(c.Stdout))
 	}
 	w := &lineWriter{w: c.Stdout}
 	if err := write(w); err != nil {
-		return unlessClosed(err)
+		return base.UnlessClosed(err)
 	}
-	return unlessClosed(w.flush())
+	return base.UnlessClosed(w.flush())
 }
 
 // exportTo writes a new file, which only its owner can read. What could not be
@@ -64,7 +65,7 @@ func exportTo(path string, write func(io.Writer) error) (err error) {
 		return fmt.Errorf("--output: %s exists already, and nothing is overwritten", path)
 	}
 	if err != nil {
-		return misuse{fmt.Errorf("--output: %w", outputError(path, err))}
+		return base.Misuse{Err: fmt.Errorf("--output: %w", outputError(path, err))}
 	}
 	err = write(f)
 	if err == nil {
@@ -83,7 +84,7 @@ func outputError(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the directory %s is not there", filepath.Dir(path))
 	}
-	return fileError(path, err)
+	return base.FileError(path, err)
 }
 
 // lineWriter makes text safe for a terminal line by line: JSON stays JSON, other

@@ -1,36 +1,38 @@
-package cli
+package sessions
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	"alisio/agent"
 	"alisio/agent/text"
+	"alisio/tui/cli/base"
 	"alisio/tui/plain"
 )
 
-// runDelete shows what belongs to a session, and with --yes deletes it (spec
+// Delete shows what belongs to a session, and with --yes deletes it (spec
 // store.md: nothing is deleted without a preview and a record). The preview needs no
 // right to write.
-func runDelete(ctx context.Context, c *call) (int, error) {
-	if !c.sessions.yes {
-		return c.lookSession(ctx, func(store *agent.Store, s agent.Session) error { return c.preview(ctx, store, s) })
+func Delete(ctx context.Context, c *Call) (int, error) {
+	if !c.Yes {
+		return c.LookSession(ctx, func(store *agent.Store, s agent.Session) error { return c.preview(ctx, store, s) })
 	}
-	return c.withSession(ctx, func(store *agent.Store, s agent.Session) error {
+	return c.WithSession(ctx, func(store *agent.Store, s agent.Session) error {
 		gone, err := store.Delete(ctx, s.ID)
 		if err != nil {
 			return err
 		}
-		if c.json {
-			return printJSON(c, deletionOf(s, gone, true))
+		if c.JSON {
+			return c.PrintJSON(json.Marshal(deletionOf(s, gone, true)))
 		}
-		return c.print("deleted " + described(s, gone) + "\n")
+		return c.Print("deleted " + described(s, gone) + "\n")
 	})
 }
 
 // preview tells what a deletion would take away, and what would hinder it.
-func (c *call) preview(ctx context.Context, store *agent.Store, s agent.Session) error {
+func (c *Call) preview(ctx context.Context, store *agent.Store, s agent.Session) error {
 	holds, err := store.Contents(ctx, s.ID)
 	if err != nil {
 		return err
@@ -39,19 +41,19 @@ func (c *call) preview(ctx context.Context, store *agent.Store, s agent.Session)
 	if err != nil {
 		return err
 	}
-	if c.json {
-		err = printJSON(c, deletionOf(s, holds, false))
+	if c.JSON {
+		err = c.PrintJSON(json.Marshal(deletionOf(s, holds, false)))
 	} else {
-		err = c.print("would delete " + described(s, holds) + "\n")
+		err = c.Print("would delete " + described(s, holds) + "\n")
 	}
 	if err != nil {
 		return err
 	}
 	if sum.BusyPID != 0 {
-		c.notice("session %s is in use by process %d: until that has ended, --yes is refused", s.ID, sum.BusyPID)
+		c.Notice("session %s is in use by process %d: until that has ended, --yes is refused", s.ID, sum.BusyPID)
 		return nil
 	}
-	c.notice("nothing is deleted yet; --yes does it")
+	c.Notice("nothing is deleted yet; --yes does it")
 	return nil
 }
 
@@ -95,5 +97,5 @@ func described(s agent.Session, h agent.Contents) string {
 	if len(parts) == 0 {
 		parts = append(parts, "nothing in it")
 	}
-	return fmt.Sprintf("session %s, %q: %s, %s", text.Line(s.ID), title(s), strings.Join(parts, ", "), plain.Size(h.Bytes))
+	return fmt.Sprintf("session %s, %q: %s, %s", text.Line(s.ID), base.Title(s), strings.Join(parts, ", "), plain.Size(h.Bytes))
 }

@@ -1,4 +1,4 @@
-package cli
+package sessions
 
 import (
 	"context"
@@ -10,75 +10,71 @@ import (
 	"alisio/agent"
 	"alisio/agent/text"
 	"alisio/plug"
+	"alisio/tui/cli/base"
 	"alisio/tui/plain"
 	"alisio/tui/term"
 )
 
 const (
-	// shortID is how much of an id is shown, in characters, unless that is the
-	// beginning of another one too.
-	shortID = 8
 	// usualLimit is how many sessions are listed without --limit.
 	usualLimit = 50
-	// maxTitle bounds a title in a list, in cells; minTitle is what a narrow
-	// terminal leaves of it.
-	maxTitle = 60
+	// minTitle is what a narrow terminal leaves of a title, in cells.
 	minTitle = 20
 	// screen is how wide a list on a terminal is, in cells, where titles allow it.
 	screen = 100
 )
 
-// runList lists sessions, the newest first: a page, never all of them unasked.
-func runList(ctx context.Context, c *call) (int, error) {
-	if err := c.none(); err != nil {
-		return exitUsage, err
+// List lists sessions, the newest first: a page, never all of them unasked.
+func List(ctx context.Context, c *Call) (int, error) {
+	if err := c.None(); err != nil {
+		return base.ExitUsage, err
 	}
-	q := agent.Query{All: c.sessions.all, Limit: c.sessions.limit}
+	q := agent.Query{All: c.All, Limit: c.Limit}
 	if q.Limit == 0 {
 		q.Limit = usualLimit
 	}
-	dir, err := c.workingDir() // also where it only leads to --db: a wrong one is told
-	if err != nil && (c.sessions.here || c.cwd != "") {
-		return exitUsage, err
+	dir, err := c.WorkingDir() // also where it only leads to --db: a wrong one is told
+	if err != nil && (c.Here || c.Cwd != "") {
+		return base.ExitUsage, err
 	}
-	if c.sessions.here {
+	if c.Here {
 		q.Workspace = agent.Root(dir, c.Getenv("HOME"))
 	}
-	store, code, err := c.look(ctx)
+	store, code, err := c.Look(ctx)
 	if err != nil {
 		return code, err
 	}
 	if store == nil {
-		c.notice("no session is stored yet")
-		return exitDone, nil
+		c.Notice("no session is stored yet")
+		return base.ExitDone, nil
 	}
 	defer store.Close()
 	limit := q.Limit
-	q.Limit = min(limit+1, maxLimit) // one more tells whether there are more
+	q.Limit = min(limit+1, MaxLimit) // one more tells whether there are more
 	list, err := store.List(ctx, q)
 	if err != nil {
-		return exitFailed, err
+		return base.ExitFailed, err
 	}
 	more := len(list) > limit
 	list = list[:min(limit, len(list))]
 	places, err := workspaces(ctx, store)
 	if err != nil {
-		return exitFailed, err
+		return base.ExitFailed, err
 	}
 	if err := c.printList(list, places, q.Workspace == ""); err != nil {
-		return exitFailed, err
+		return base.ExitFailed, err
 	}
 	switch {
-	case more && !c.quiet:
+	case more && !c.Quiet:
 		n, err := store.Count(ctx, q)
 		if err != nil {
-			return exitFailed, err
+			return base.ExitFailed, err
 		}
-		c.notice("%s", shownOf(len(list), n))
+		c.Notice("%s", shownOf(len(list), n))
 	case len(list) == 0:
-		c.notice("%s", c.nothing(q))
+		c.Notice("%s", c.nothing(q))
 	}
-	return exitDone, nil
+	return base.ExitDone, nil
 }
 
 // shownOf says that a list is not whole. No count goes beyond the longest list.
@@ -87,19 +83,19 @@ func shownOf(shown, all int) string {
 	if shown == 1 {
 		are = "is"
 	}
-	if all >= maxLimit {
-		return fmt.Sprintf("%d of %d or more %s shown; --limit %d lists the most", shown, all, are, maxLimit)
+	if all >= MaxLimit {
+		return fmt.Sprintf("%d of %d or more %s shown; --limit %d lists the most", shown, all, are, MaxLimit)
 	}
 	return fmt.Sprintf("%d of %d %s shown; --limit %d lists all", shown, all, are, all)
 }
 
 // nothing says what a list without sessions is a list of.
-func (c *call) nothing(q agent.Query) string {
+func (c *Call) nothing(q agent.Query) string {
 	switch {
 	case q.Workspace != "" && q.All:
 		return "no session of " + q.Workspace + " is stored"
 	case q.Workspace != "":
-		return "no session of " + q.Workspace + " is listed; " + c.command("sessions list") + " lists those of all workspaces, --all archived ones too"
+		return "no session of " + q.Workspace + " is listed; " + c.Command("sessions list") + " lists those of all workspaces, --all archived ones too"
 	case q.All:
 		return "no session is stored yet"
 	}
@@ -112,10 +108,10 @@ func (c *call) nothing(q agent.Query) string {
 //
 // A workspace that has a label is called by it. Titles, labels and paths come from
 // models, imports and other people's disks.
-func (c *call) printList(list []agent.Summary, places map[string]place, withPlaces bool) error {
-	if c.json {
+func (c *Call) printList(list []agent.Summary, places map[string]place, withPlaces bool) error {
+	if c.JSON {
 		for _, s := range list {
-			if err := printJSON(c, entryOf(s, places)); err != nil {
+			if err := c.PrintJSON(json.Marshal(entryOf(s, places))); err != nil {
 				return err
 			}
 		}
@@ -125,7 +121,7 @@ func (c *call) printList(list []agent.Summary, places map[string]place, withPlac
 	names := shortNames(list)
 	var t plain.Table
 	for i, s := range list {
-		row := []string{names[i], fmt.Sprintf("%6s", plain.Age(now, s.Updated)), text.Clip(title(s.Session), maxTitle)}
+		row := []string{names[i], fmt.Sprintf("%6s", plain.Age(now, s.Updated)), text.Clip(base.Title(s.Session), base.MaxTitle)}
 		if withPlaces {
 			row = append(row, placeName(s.Workspace, home, places))
 		}
@@ -137,7 +133,7 @@ func (c *call) printList(list []agent.Summary, places map[string]place, withPlac
 	if term.IsTerminal(c.Stdout) {
 		t.Clip(2, screen, minTitle)
 	}
-	return c.print(t.String())
+	return c.Print(t.String())
 }
 
 // placeName is what a list calls a workspace.
@@ -158,7 +154,7 @@ func placeName(path, home string, places map[string]place) string {
 // name lists both.
 func shortNames(list []agent.Summary) []string {
 	cut := func(id string, n int) string { return id[:min(n, len(id))] }
-	n := shortID
+	n := base.ShortID
 	for grown := true; grown; {
 		grown = false
 		seen := make(map[string]string, len(list))
@@ -178,14 +174,6 @@ func shortNames(list []agent.Summary) []string {
 	return names
 }
 
-// title is what a session is called, on one line that is safe to print.
-func title(s agent.Session) string {
-	if t := text.Line(s.Title); t != "" {
-		return t
-	}
-	return "(no title)"
-}
-
 // marks are what is special about a session, in words that the manual explains.
 func marks(s agent.Summary) []string {
 	var m []string
@@ -196,7 +184,7 @@ func marks(s agent.Summary) []string {
 		m = append(m, "archived")
 	}
 	if s.Parent != "" {
-		m = append(m, "of "+text.Line(s.Parent[:min(shortID, len(s.Parent))]))
+		m = append(m, "of "+text.Line(s.Parent[:min(base.ShortID, len(s.Parent))]))
 	}
 	switch {
 	case s.BusyPID != 0:
@@ -264,29 +252,4 @@ func stamp(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format(plug.TimeFormat)
-}
-
-// object is what --json prints as one line. A field that a session lacks is absent,
-// never null; readers ignore fields that they do not know.
-type object interface {
-	entry | storedMessage | storedEvent | openCall | finding | deletion |
-		effective | trusted | offered | instruction | agent.Final
-}
-
-// printJSON prints one object as a line that is safe for a terminal.
-func printJSON[T object](c *call, o T) error {
-	line, err := jsonLine(o)
-	if err != nil {
-		return err
-	}
-	return c.print(line)
-}
-
-func jsonLine[T object](o T) (string, error) {
-	data, err := json.Marshal(o)
-	if err != nil {
-		return "", err
-	}
-	line, err := plain.EscapeJSON(nil, data)
-	return string(line) + "\n", err
 }

@@ -1,7 +1,8 @@
-package cli
+package sessions
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,26 +13,27 @@ import (
 	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
+	"alisio/tui/cli/base"
 	"alisio/tui/plain"
 )
 
-// runRecover shows the calls of a session of which nobody knows whether they had
+// Recover shows the calls of a session of which nobody knows whether they had
 // their effect, and records with --acknowledge that a person knows of them. That
 // also frees a session from a pid of which an older program kept nothing else.
-func runRecover(ctx context.Context, c *call) (int, error) {
-	name, err := c.oneSession()
+func Recover(ctx context.Context, c *Call) (int, error) {
+	name, err := c.OneSession()
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
-	dir, err := c.workingDir()
+	dir, err := c.WorkingDir()
 	if err != nil {
-		return exitUsage, err
+		return base.ExitUsage, err
 	}
-	store, code, err := c.database(ctx)
+	store, code, err := c.Database(ctx)
 	if err != nil {
 		return code, err
 	}
-	s, code, err := c.session(ctx, store, name)
+	s, code, err := c.Session(ctx, store, name)
 	if err != nil {
 		store.Close()
 		return code, err
@@ -42,53 +44,53 @@ func runRecover(ctx context.Context, c *call) (int, error) {
 	})
 	if err != nil {
 		store.Close()
-		return exitFailed, err
+		return base.ExitFailed, err
 	}
-	defer closeApp(c, app)
-	calls, err := app.Recover(ctx, s.ID, c.sessions.acknowledge)
+	defer base.CloseApp(&c.Call, app)
+	calls, err := app.Recover(ctx, s.ID, c.Acknowledge)
 	var busy *agent.BusyError
-	if c.sessions.acknowledge && errors.As(err, &busy) && busy.Doubtful {
+	if c.Acknowledge && errors.As(err, &busy) && busy.Doubtful {
 		if err = store.ForgetOwner(ctx, s.ID); err == nil {
-			c.notice("process %d no longer counts as working in session %s", busy.PID, s.ID)
+			c.Notice("process %d no longer counts as working in session %s", busy.PID, s.ID)
 			calls, err = app.Recover(ctx, s.ID, true)
 		}
 	}
 	if err != nil {
-		return exitFailed, err
+		return base.ExitFailed, err
 	}
 	return c.recovered(ctx, store, s, calls)
 }
 
 // recovered tells of the calls, and of what became of them. Not acknowledged they
 // are an error, so that a script which asks does not go on.
-func (c *call) recovered(ctx context.Context, store *agent.Store, s agent.Session, calls []agent.StoredCall) (int, error) {
+func (c *Call) recovered(ctx context.Context, store *agent.Store, s agent.Session, calls []agent.StoredCall) (int, error) {
 	open, err := openCalls(ctx, store, s.ID, calls)
 	if err != nil {
-		return exitFailed, err
+		return base.ExitFailed, err
 	}
 	for _, o := range open {
-		if c.json {
-			err = printJSON(c, o)
+		if c.JSON {
+			err = c.PrintJSON(json.Marshal(o))
 		} else {
-			err = c.print(o.line() + "\n")
+			err = c.Print(o.line() + "\n")
 		}
 		if err != nil {
-			return exitFailed, err
+			return base.ExitFailed, err
 		}
 	}
 	switch n := len(open); {
 	case n == 0:
-		c.notice("session %s is not uncertain: there is nothing to recover", s.ID)
-	case c.sessions.acknowledge:
-		c.notice("recorded: the effect of %s is unknown, and the session can go on", plain.Count(n, "call", "calls"))
+		c.Notice("session %s is not uncertain: there is nothing to recover", s.ID)
+	case c.Acknowledge:
+		c.Notice("recorded: the effect of %s is unknown, and the session can go on", plain.Count(n, "call", "calls"))
 	default:
-		return exitUncertain, &llm.Error{
+		return base.ExitUncertain, &llm.Error{
 			Cause:   llm.CauseUncertain,
 			Message: "session " + s.ID + " is uncertain: " + died(n),
-			Hint:    lookAt(open) + ", then: " + c.command("sessions recover "+shellWord(s.ID)) + " --acknowledge",
+			Hint:    lookAt(open) + ", then: " + c.Command("sessions recover "+base.ShellWord(s.ID)) + " --acknowledge",
 		}
 	}
-	return exitDone, nil
+	return base.ExitDone, nil
 }
 
 // died tells what is not known of so many calls.
@@ -111,9 +113,9 @@ func lookAt(open []openCall) string {
 	return look
 }
 
-// uncertain is the error of a run that an uncertain session refuses: which calls
+// Uncertain is the error of a run that an uncertain session refuses: which calls
 // these are, and the way on.
-func (c *call) uncertain(ctx context.Context, store *agent.Store, err *agent.UncertainError) error {
+func Uncertain(ctx context.Context, c *base.Call, store *agent.Store, err *agent.UncertainError) error {
 	open, readErr := openCalls(ctx, store, err.Session, err.Calls)
 	if readErr != nil {
 		return errors.Join(err, readErr)
@@ -125,7 +127,7 @@ func (c *call) uncertain(ctx context.Context, store *agent.Store, err *agent.Unc
 	}
 	return &llm.Error{
 		Cause: llm.CauseUncertain, Message: b.String(),
-		Hint: lookAt(open) + ", then: " + c.command("sessions recover "+shellWord(err.Session)) +
+		Hint: lookAt(open) + ", then: " + c.Command("sessions recover "+base.ShellWord(err.Session)) +
 			" --acknowledge; or go on with --acknowledge-uncertain",
 	}
 }
