@@ -11,6 +11,7 @@ import (
 	"alisio/agent/run"
 	"alisio/agent/session"
 	"alisio/llm"
+	"alisio/plug"
 )
 
 func TestFinalIsTheObjectOfTheSpec(t *testing.T) {
@@ -25,6 +26,8 @@ func TestFinalIsTheObjectOfTheSpec(t *testing.T) {
 	}{
 		{"completed", out(run.Outcome{Status: Completed, Text: "a\n\"b\" \xff", Usage: llm.Usage{Input: 12, Output: 3, CachedInput: 4}}),
 			`{"sessionId":"s","runId":"r","status":"completed","text":"a\n\"b\" \ufffd","usage":{"input":12,"output":3,"cachedInput":4},"denied":0}`},
+		{"no usage reported", out(run.Outcome{Status: Completed, Text: "a", Usage: llm.Usage{Input: 812, Output: 40}, Guessed: true}),
+			`{"sessionId":"s","runId":"r","status":"completed","text":"a","denied":0}`},
 		{"denied", out(run.Outcome{Status: Completed, Code: llm.CausePermission, Denied: 2, Text: "I may not."}),
 			`{"sessionId":"s","runId":"r","status":"completed","code":"permission","text":"I may not.","usage":{"input":0,"output":0},"denied":2}`},
 		{"turns", out(run.Outcome{Status: TurnsExceeded, Code: llm.CauseTurns}),
@@ -48,7 +51,7 @@ func TestFinalIsTheObjectOfTheSpec(t *testing.T) {
 				t.Errorf("got  %s, %v\nwant %s", got, err, c.want)
 			}
 			var back Final
-			if err := llm.DecodeStrict(got, &back); err != nil || back.Status != c.f.Status || back.Usage != c.f.Usage {
+			if err := llm.DecodeStrict(got, &back); err != nil || back.Status != c.f.Status || (back.Usage == nil) != (c.f.Usage == nil) || back.Usage != nil && *back.Usage != *c.f.Usage {
 				t.Errorf("read again: %+v, %v", back, err)
 			}
 		})
@@ -61,8 +64,11 @@ func TestFinalOfRealRuns(t *testing.T) {
 		{"text":"I may not.","usage":{"input":20,"output":3}}]}`, Options{Policy: perm.Policy{ReadOnly: true}})
 	out, err := a.Run(context.Background(), "", "go", RunOptions{RunID: "mine"})
 	want := Final{SessionID: out.SessionID, RunID: "mine", Status: Completed, Code: llm.CausePermission, Text: "I may not.", Denied: 1}
-	want.Usage.Input, want.Usage.Output = 30, 5
-	if got := out.Final(); err != nil || got != want || got.SessionID == "" {
+	got := out.Final()
+	if u := got.Usage; u == nil || *u != (plug.Usage{Input: 30, Output: 5}) {
+		t.Errorf("usage: got %+v", u)
+	}
+	if got.Usage = nil; err != nil || got != want || got.SessionID == "" {
 		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 	}
 	_, err = a.Run(context.Background(), "none", "go", RunOptions{})

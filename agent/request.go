@@ -215,6 +215,9 @@ func (a *App) replay(ctx context.Context, r session.Run, onEvent func(plug.Event
 			say(e)
 		}
 		onEvent(e)
+		if d, ok := e.Data.(plug.TurnCompleted); ok && (d.Usage == nil || *d.Usage == plug.Usage{}) {
+			out.Guessed = true
+		}
 		ended(&out, e.Data)
 	}
 	if out.Text == "" && r.Status != Completed {

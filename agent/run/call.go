@@ -52,6 +52,8 @@ type work struct {
 	planned bool
 	notes   []string
 	started time.Time
+	// took is how long it was executed: the time of a person who thinks is none of it.
+	took    time.Duration
 	release []func()
 	answer  *plug.Result
 	denied  bool
@@ -254,7 +256,7 @@ func (l *loop) journalEnd(w *work, r *plug.Result, answer ...llm.Message) error 
 	c := l.journal(w)
 	c.Done, c.Result, c.Ended = true, *r, time.Now()
 	return l.emitBy(plug.ToolCompleted{
-		ID: w.ID, Name: clip(w.Name, 80), IsError: r.IsError, DurationMs: time.Since(w.started).Milliseconds(),
+		ID: w.ID, Name: clip(w.Name, 80), IsError: r.IsError, DurationMs: w.took.Milliseconds(),
 		Preview: clip(r.PlainText(), previewChars), Summary: r.Summary, Result: r,
 	}, func(ctx context.Context, e plug.Event) (int64, error) { return l.o.Store.EndCall(ctx, c, e, answer...) })
 }
@@ -304,10 +306,12 @@ func (l *loop) execute(w *work) plug.Result {
 	p := &progress{id: w.ID, take: llm.NewRedaction(l.o.Secrets...), emit: l.emit}
 	w.call.Progress = p.add
 	var r plug.Result
+	began := time.Now()
 	err := guard(w.Name, func() (err error) {
 		r, err = w.tool.Execute(l.ctx, &w.call, w.plan)
 		return err
 	})
+	w.took = time.Since(began)
 	p.close()
 	switch {
 	case err == nil:

@@ -430,3 +430,50 @@ func TestAskedAndAllowed(t *testing.T) {
 		t.Errorf("%d approvals requested", requested)
 	}
 }
+
+// thinker is a person who takes long to say yes.
+type thinker time.Duration
+
+func (th thinker) Ask(context.Context, plug.Question) (plug.Answer, error) {
+	time.Sleep(time.Duration(th))
+	return plug.Answer{Decision: plug.Once, By: plug.ByUser}, nil
+}
+
+// Symptom: a write of some milliseconds was told of as one of minutes. Trigger: a
+// person who read the question first.
+func TestADurationIsThatOfTheExecutionAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := newToy("slow", plug.EffectWrite, func(context.Context, *plug.Call) (plug.Result, error) {
+			time.Sleep(30 * time.Millisecond)
+			return plug.Text("done"), nil
+		})
+		p := &fake{answers: []answerFunc{says("", call("1", "slow", `{}`)), says("", call("2", "slow", `{"n":"no"}`)), says("done")}}
+		b := newBench(t, p, perm.Policy{}, thinker(time.Hour), slow)
+		b.run(context.Background(), "go")
+		got := make(map[string]int64)
+		for _, e := range b.events {
+			if d, ok := e.Data.(plug.ToolCompleted); ok {
+				got[d.ID] = d.DurationMs
+			}
+		}
+		if len(got) != 2 || got["1"] != 30 || got["2"] != 0 {
+			t.Errorf("got %v, want 30 ms, and 0 for the one that was refused", got)
+		}
+	})
+}
+
+func TestUsageThatNobodyReportedIsMarked(t *testing.T) {
+	silent := func(_ context.Context, _ llm.Request, yield func(llm.Event, error) bool) {
+		yield(llm.Event{Kind: llm.Completed, Message: &llm.Message{Role: llm.RoleAssistant, Text: "hello"}}, nil)
+	}
+	for _, c := range []struct {
+		last answerFunc
+		want bool
+	}{{says("done"), false}, {silent, true}} {
+		p := &fake{answers: []answerFunc{says("", call("1", "look", `{}`)), c.last}}
+		out := newBench(t, p, all, nil, newToy("look", plug.EffectRead, ok("seen"))).run(context.Background(), "go")
+		if out.Guessed != c.want || out.Usage.Input <= 10 {
+			t.Errorf("got %v with %+v, want %v", out.Guessed, out.Usage, c.want)
+		}
+	}
+}

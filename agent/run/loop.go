@@ -35,6 +35,8 @@ type loop struct {
 	turn   int
 	tokens int
 	usage  llm.Usage
+	// guessed: a part of usage is an estimate.
+	guessed bool
 	// text is the answer, or what there is of it; truncated: the limit cut it.
 	text      string
 	truncated bool

@@ -92,7 +92,10 @@ type Outcome struct {
 	// completed run is the JSON alone.
 	Text  string
 	Usage llm.Usage
-	Turns int
+	// Guessed: for some answer the provider reported no usage, so that Usage counts
+	// its length.
+	Guessed bool
+	Turns   int
 	// Denied counts the calls that were not allowed.
 	Denied int
 	// Code is the cause when Status is failed, "turns" when the turn limit was
@@ -187,7 +190,7 @@ func (l *loop) finish(err error) Outcome {
 
 // ending is what becomes of the run, with the event that tells of it.
 func (l *loop) ending(err error) (Outcome, plug.Payload) {
-	out := Outcome{RunID: l.in.RunID, Text: l.text, Usage: l.usage, Turns: l.turn, Denied: l.denied}
+	out := Outcome{RunID: l.in.RunID, Text: l.text, Usage: l.usage, Guessed: l.guessed, Turns: l.turn, Denied: l.denied}
 	switch {
 	case err == nil:
 		out.Status = Completed

@@ -127,7 +127,7 @@ func (l *loop) completed(a *answer, m llm.Message) error {
 		done.Usage = &plug.Usage{Input: u.Input, Output: u.Output, CachedInput: u.CachedInput}
 	}
 	if u == nil || *u == (llm.Usage{}) {
-		u = l.estimate(m)
+		u, l.guessed = l.estimate(m), true
 	}
 	l.usage = l.usage.Add(*u)
 	l.tokens += u.Input + u.Output
