@@ -127,7 +127,7 @@ func (l *Lines) answer(a asking, stop func()) answered {
 func marks(grant bool) string {
 	a := ""
 	if grant {
-		a = "a in this session, "
+		a = "a while this program runs, "
 	}
 	return "allow? y once, " + a + "n no [reason], ? all: "
 }

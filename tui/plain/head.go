@@ -33,7 +33,7 @@ func (l *Lines) head(ctx context.Context, app *agent.App, t Talk) error {
 		l.print("%s\n", one(t.Workspace))
 	}
 	l.print("Enter sends; \\ at the end of a line goes on with the next; a line of %s begins and ends a block\n", blockMark)
-	l.print("Ctrl+C stops a run; Ctrl+D leaves\n")
+	l.print("Ctrl+C stops a run; exit or Ctrl+D leaves\n")
 	if t.Session != "" && t.History != nil {
 		return l.lastExchange(ctx, t)
 	}

@@ -715,3 +715,31 @@ func failed(err *llm.Error) (out agent.Outcome) {
 	out.Status, out.Err = agent.Failed, err
 	return out
 }
+
+// Symptom: exit went to the model, which said that it can not leave. Trigger: a habit
+// of other programs.
+func TestExitLeaves(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		want bool
+	}{{"exit", true}, {"Quit  ", true}, {"/exit", true}, {" exit", false}, {"exit now", false}, {`"""` + "\nexit\n" + `"""`, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			r := start(t, answers("Hello."), &toy{}, LineOptions{}, Talk{})
+			r.types(c.line + "\n")
+			r.later(time.Minute)
+			left := false
+			select {
+			case e := <-r.done:
+				left = true
+				if e.err != nil || e.Cancelled {
+					t.Errorf("%q: got %+v", c.line, e)
+				}
+			default:
+				r.leaves()
+			}
+			if r.in.Close(); left != c.want || (r.out.String() == "") != c.want {
+				t.Errorf("%q: left %v, the model said %q", c.line, left, r.out)
+			}
+		})
+	}
+}

@@ -22,7 +22,7 @@ const (
 )
 
 const (
-	noSlash = "slash commands are not part of this version; // or a space in front sends a line that begins with /; Ctrl+D leaves"
+	noSlash = "slash commands are not part of this version; // or a space in front sends a line that begins with /; exit leaves"
 	howOut  = "Ctrl+D leaves, and so does Ctrl+C once more"
 	tooLong = "a line or the message is longer than can be taken, and was not sent: write it to a file and name that"
 	noEnd   = `the input ended within a block, which was not sent: a line of """ ends it`
@@ -52,6 +52,8 @@ func (l *Lines) prompt(ctx context.Context) prompted {
 		case d.large:
 			l.tell(tooLong)
 		case strings.TrimSpace(s) == "":
+		case !d.literal && leaves(s):
+			return prompted{left: true}
 		case !d.literal && strings.HasPrefix(s, "//"):
 			return prompted{text: s[1:]}
 		case !d.literal && strings.HasPrefix(s, "/"):
@@ -60,6 +62,16 @@ func (l *Lines) prompt(ctx context.Context) prompted {
 			return prompted{text: s}
 		}
 	}
+}
+
+// leaves reports whether a line asks to leave: people type into a terminal what
+// leaves other programs, and no model can make anything of it.
+func leaves(s string) bool {
+	switch strings.ToLower(s) {
+	case "exit", "quit", "/exit", "/quit":
+		return true
+	}
+	return false
 }
 
 // read fills a draft. Again: what was typed was taken back.

@@ -35,7 +35,7 @@ func question(q plug.Question, current string, cells int, whole bool) []string {
 	if q.Protected != "" {
 		s.say("protected: %s: asked every time", one(q.Protected))
 	} else if q.Kind != plug.AskDirectory && grantable(q) {
-		s.say("a covers, as long as this program runs: %s", one(q.Plan.Key))
+		s.say("a covers, while this program runs: %s", one(q.Plan.Key))
 	}
 	s.places(q)
 	s.lookAlikes(q)

@@ -18,7 +18,7 @@ func TestQuestions(t *testing.T) {
 		{"a shell line", plug.Question{Tool: "shell", SessionID: "s", Plan: plug.Plan{
 			Effect: plug.EffectProcess, Title: "make", Key: "shell\nx", Shell: "make all\nrm -rf /", Dir: "/home/x", Paths: []plug.PlanPath{{Path: "/home/x", Access: plug.AccessRead}}}}, false, `
 question: shell wants to run a program
-  a covers, as long as this program runs: shell<U+000A>x
+  a covers, while this program runs: shell<U+000A>x
   in: /home/x
   in a shell:
   | make all

@@ -38,7 +38,10 @@ type Text struct {
 	titles map[string]string
 	// seen are the calls that a person was shown before, and asked about.
 	seen map[string]bool
-	err  error
+	hold func() func()
+	// running are the calls that may yet be told of as slow, each with its timer.
+	running map[string]*time.Timer
+	err     error
 }
 
 // TextOptions says where text goes.
@@ -54,6 +57,9 @@ type TextOptions struct {
 	// Diffs shows what was changed below the line about a change, unless a person
 	// was shown it before and asked.
 	Diffs bool
+	// Hold takes the screen, as whoever calls Event has, and returns what gives it
+	// back: with it a call that takes long is told of while it runs. Nil tells of none.
+	Hold func() func()
 	// Stop is called once when Answer can not be written to.
 	Stop func()
 }
@@ -66,6 +72,7 @@ func NewText(o TextOptions) *Text {
 	return &Text{
 		out: o.Answer, notes: o.Notes, stop: o.Stop, dim: o.Dim, diffs: o.Diffs, space: o.Shared,
 		titles: make(map[string]string), seen: make(map[string]bool),
+		hold: o.Hold, running: make(map[string]*time.Timer),
 	}
 }
 
@@ -81,9 +88,14 @@ func (t *Text) Event(e plug.Event) {
 		t.endLine()
 	case plug.ToolStarted:
 		t.titles[d.ID] = d.Title
+		t.watch(d.ID, d.Name)
 	case plug.ApprovalRequested:
 		t.seen[d.ID] = t.seen[d.ID] || d.Directory == ""
+		t.unwatch(d.ID) // what follows is a person's time
+	case plug.ApprovalResolved:
+		t.watch(d.ID, d.Name)
 	case plug.ToolCompleted:
+		t.unwatch(d.ID)
 		t.tool(d)
 		delete(t.titles, d.ID)
 		delete(t.seen, d.ID)
@@ -140,14 +152,65 @@ func (t *Text) write(b []byte) {
 	}
 }
 
+// slow is how long a call runs before it is told of, once.
+const slow = time.Second
+
+// watch tells of a call when it has run for long. A timer that has fired waits for
+// the screen, and by then the call may have ended.
+func (t *Text) watch(id, name string) {
+	if t.hold == nil {
+		return
+	}
+	t.unwatch(id)
+	var timer *time.Timer
+	timer = time.AfterFunc(slow, func() {
+		defer t.hold()()
+		if t.running[id] != timer {
+			return
+		}
+		delete(t.running, id)
+		t.call(t.called(id, name) + " · running")
+	})
+	t.running[id] = timer
+}
+
+func (t *Text) unwatch(id string) {
+	if timer := t.running[id]; timer != nil {
+		timer.Stop()
+		delete(t.running, id)
+	}
+}
+
+// Close ends what would be told later. Whoever calls it has the screen.
+func (t *Text) Close() {
+	for id := range t.running {
+		t.unwatch(id)
+	}
+}
+
+// called is a call's name and title, on one line.
+func (t *Text) called(id, name string) string {
+	line := text.Line(name)
+	if title := text.Line(t.titles[id]); title != "" {
+		line += " " + title
+	}
+	return line
+}
+
+// call prints a line about a call.
+func (t *Text) call(line string) {
+	t.endLine()
+	if !t.told && t.space {
+		fmt.Fprintln(t.notes)
+	}
+	t.told = true
+	t.note(text.Clip(line, maxLine))
+}
+
 // tool tells of a finished call: name, title, summary, and the time when it was
 // noticeable.
 func (t *Text) tool(d plug.ToolCompleted) {
-	t.endLine()
-	line := text.Line(d.Name)
-	if title := text.Line(t.titles[d.ID]); title != "" {
-		line += " " + title
-	}
+	line := t.called(d.ID, d.Name)
 	switch {
 	case d.Summary != "":
 		line += " · " + text.Line(d.Summary)
@@ -158,11 +221,7 @@ func (t *Text) tool(d plug.ToolCompleted) {
 	if took := time.Duration(d.DurationMs) * time.Millisecond; took >= time.Second {
 		line += fmt.Sprintf(" · %.1f s", took.Seconds())
 	}
-	if !t.told && t.space {
-		fmt.Fprintln(t.notes)
-	}
-	t.told = true
-	t.note(text.Clip(line, maxLine))
+	t.call(line)
 	if t.diffs && d.Result != nil && !t.seen[d.ID] {
 		t.showDiff(d.Result)
 	}

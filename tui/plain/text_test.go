@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"alisio/llm"
 	"alisio/plug"
@@ -122,4 +125,49 @@ func TestNotices(t *testing.T) {
 	if got, want := b.String(), "notice: left out: plugin toy, error line 1 line 2\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+}
+
+// Symptom: minutes in which nothing was to be seen. Trigger: a call that takes long. The
+// time in which a person thinks about it is none of its own.
+func TestALongCallIsToldOfWhileItRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var n bytes.Buffer
+		screen := make(chan struct{}, 1) // a lock that a bubble waits for
+		hold := func() func() {
+			screen <- struct{}{}
+			return func() { <-screen }
+		}
+		s := NewText(TextOptions{Answer: io.Discard, Notes: &n, Stop: func() {}, Hold: hold})
+		event := func(p plug.Payload) {
+			defer hold()()
+			s.Event(plug.Event{Data: p})
+		}
+		later := func(d time.Duration, want string) {
+			t.Helper()
+			time.Sleep(d)
+			synctest.Wait()
+			defer hold()()
+			if got := n.String(); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			n.Reset()
+		}
+		event(plug.ToolStarted{ID: "1", Name: "shell", Title: "go test"})
+		event(plug.ApprovalRequested{ID: "1", Name: "shell"})
+		later(time.Hour, "")
+		event(plug.ApprovalResolved{ID: "1", Name: "shell"})
+		later(slow-1, "")
+		later(1, "shell go test · running\n")
+		later(time.Hour, "") // once
+		event(plug.ToolCompleted{ID: "1", Name: "shell", Summary: "exit 0", DurationMs: 3_601_000})
+		event(plug.ToolStarted{ID: "2", Name: "read_file"})
+		event(plug.ToolCompleted{ID: "2", Name: "read_file"})
+		event(plug.ToolStarted{ID: "3", Name: "read_file"})
+		later(0, "shell go test · exit 0 · 3601.0 s\nread_file\n")
+		release := hold() // a question stands, and the run is stopped while it does
+		time.Sleep(time.Minute)
+		s.Close()
+		release()
+		later(time.Hour, "")
+	})
 }

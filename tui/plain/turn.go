@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"alisio/agent"
+	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
 	"alisio/tui/term"
@@ -36,6 +37,9 @@ func (l *Lines) work(ctx context.Context, app *agent.App, prompt string, o agent
 		done <- finished{out, err}
 	}()
 	f := l.attend(done, stop)
+	release := l.hold()
+	s.Close()
+	release()
 	if f.out.SessionID != "" {
 		l.session = f.out.SessionID
 	}
@@ -54,13 +58,17 @@ func (l *Lines) work(ctx context.Context, app *agent.App, prompt string, o agent
 }
 
 // stopped tells of a run that the person stopped. What was typed meanwhile was
-// typed for what would have come of it.
+// typed for what would have come of it: it is not sent, and shown, to be copied.
 func (l *Lines) stopped() {
 	l.tell("stopped; what was done so far is kept")
-	if n := len(l.waiting); n > 0 && l.in.terminal {
-		l.waiting, l.size = nil, 0
-		l.tell("%s waited and was dropped", Count(n, "line that was typed", "lines that were typed"))
+	if len(l.waiting) == 0 || !l.in.terminal {
+		return
 	}
+	l.tell("not sent, since it was typed while the run worked:")
+	for _, t := range l.waiting {
+		l.print("%s%s\n", gutter, text.Clip(one(t.text), echoCells))
+	}
+	l.waiting, l.size = nil, 0
 }
 
 // outcome prints how a run ended that was not stopped, and returns what is fatal.
@@ -88,9 +96,10 @@ func (l *Lines) surface(stop func()) *Text {
 	o := TextOptions{
 		Answer: l.o.Stdout, Notes: l.out, Stop: stop, Diffs: true, Dim: term.Color(l.out, l.o.Getenv),
 		Shared: term.IsTerminal(l.o.Stdout) && term.IsTerminal(l.out),
+		Hold:   l.hold,
 	}
 	if l.o.Quiet {
-		o.Notes = nil
+		o.Notes, o.Hold = nil, nil
 	}
 	return NewText(o)
 }
