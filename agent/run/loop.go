@@ -34,9 +34,7 @@ type loop struct {
 	// turn is 1-based; tokens and usage are those of this run so far.
 	turn   int
 	tokens int
-	usage  llm.Usage
-	// guessed: a part of usage is an estimate.
-	guessed bool
+	usage  tally
 	// text is the answer, or what there is of it; truncated: the limit cut it.
 	text      string
 	truncated bool
@@ -56,6 +54,12 @@ type loop struct {
 	held   []plug.Event
 	answer []llm.Message
 	broken error
+}
+
+// tally is what answers used; guessed: a part of it is an estimate.
+type tally struct {
+	llm.Usage
+	guessed bool
 }
 
 func newLoop(ctx context.Context, o Options, in Input) (*loop, error) {

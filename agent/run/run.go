@@ -190,7 +190,7 @@ func (l *loop) finish(err error) Outcome {
 
 // ending is what becomes of the run, with the event that tells of it.
 func (l *loop) ending(err error) (Outcome, plug.Payload) {
-	out := Outcome{RunID: l.in.RunID, Text: l.text, Usage: l.usage, Guessed: l.guessed, Turns: l.turn, Denied: l.denied}
+	out := Outcome{RunID: l.in.RunID, Text: l.text, Usage: l.usage.Usage, Guessed: l.usage.guessed, Turns: l.turn, Denied: l.denied}
 	switch {
 	case err == nil:
 		out.Status = Completed

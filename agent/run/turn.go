@@ -127,9 +127,9 @@ func (l *loop) completed(a *answer, m llm.Message) error {
 		done.Usage = &plug.Usage{Input: u.Input, Output: u.Output, CachedInput: u.CachedInput}
 	}
 	if u == nil || *u == (llm.Usage{}) {
-		u, l.guessed = l.estimate(m), true
+		u, l.usage.guessed = l.estimate(m), true
 	}
-	l.usage = l.usage.Add(*u)
+	l.usage.Usage = l.usage.Add(*u)
 	l.tokens += u.Input + u.Output
 	done.Tokens = l.tokens
 	l.messages = append(l.messages, m)
