@@ -238,7 +238,7 @@ func (a *App) choose(ctx context.Context) (profile.Choice, error) {
 	} else {
 		var err error
 		if c, err = a.providers.Choose(ctx, a.o.selection()); err != nil {
-			return c, err
+			return c, a.unchosen(err)
 		}
 		c.Provider = advised{c.Provider, c.Secrets, func() { a.renewal.begin(a, c.Kept) }}
 	}

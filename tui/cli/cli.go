@@ -73,14 +73,14 @@ func verbs() []verb {
 func sessionVerbs() []verb {
 	return []verb{
 		{Name: "archive", Args: "ID", Help: "hide a session from lists", Run: stored(sessions.Archive)},
-		{Name: "delete", Args: "ID", Help: "delete a session; first shows what would go", Run: stored(sessions.Delete)},
-		{Name: "export", Args: "[ID]", Help: "write a session as JSON lines or Markdown", Run: stored(sessions.Export)},
+		{Name: "delete", Args: "ID…|--last", Help: "delete sessions; first shows what would go", Run: stored(sessions.Delete)},
+		{Name: "export", Args: "ID|--last", Help: "write a session as JSON lines or Markdown", Run: stored(sessions.Export)},
 		{Name: "import", Args: "FILE", Help: "read an exported session; - reads a pipe", Run: stored(sessions.Import)},
 		{Name: "list", Help: "list sessions, the newest first", Run: stored(sessions.List)},
 		{Name: "pin", Args: "[ID]", Help: "mark a session, or a workspace", Run: stored(sessions.Pin)},
-		{Name: "recover", Args: "ID", Help: "show calls that may have taken effect", Run: stored(sessions.Recover)},
-		{Name: "rename", Args: "ID TITLE…", Help: "give a session another title", Run: stored(sessions.Rename)},
-		{Name: "show", Args: "[ID]", Help: "print a session's conversation", Run: stored(sessions.Show)},
+		{Name: "recover", Args: "ID|--last", Help: "show calls that may have taken effect", Run: stored(sessions.Recover)},
+		{Name: "rename", Args: "ID|--last TITLE…", Help: "give a session another title", Run: stored(sessions.Rename)},
+		{Name: "show", Args: "ID|--last", Help: "print a session's conversation", Run: stored(sessions.Show)},
 	}
 }
 
@@ -135,7 +135,9 @@ func (c *call) do(ctx context.Context) (int, error) {
 		return runBare(ctx, c)
 	case c.cmd.Group():
 		fmt.Fprint(c.Stderr, "Commands:\n"+commandLine().CommandLines(c.Verb, c.cmd.Subs))
-		return base.ExitUsage, nil
+		return base.ExitUsage, fmt.Errorf("alisio %s needs one of its commands", c.Verb)
+	case c.final && !slices.Contains(append(taskVerbs(), "demo"), c.Verb):
+		return base.ExitUsage, fmt.Errorf("flag --json: =final is for a task; alisio %s takes --json alone", c.Verb)
 	}
 	return c.cmd.Run(ctx, c)
 }

@@ -3,18 +3,24 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"alisio/agent"
+	"alisio/agent/config"
+	"alisio/agent/text"
 	"alisio/tui/cli/args"
 	"alisio/tui/cli/base"
 )
 
 // runCompletion prints a shell's script or, for that script, the words that can
 // stand at a place, each with a tab and its help.
-func runCompletion(_ context.Context, c *call) (int, error) {
+func runCompletion(ctx context.Context, c *call) (int, error) {
+	table := commandLine()
 	if c.words {
+		table.Values = func(arg string) []args.Candidate { return c.candidates(ctx, arg) }
 		var b strings.Builder
-		for _, w := range commandLine().Complete(c.Args) {
+		for _, w := range table.Complete(c.Args) {
 			fmt.Fprintf(&b, "%s\t%s\n", w.Word, w.Help)
 		}
 		return c.Printed(b.String())
@@ -22,9 +28,54 @@ func runCompletion(_ context.Context, c *call) (int, error) {
 	if len(c.Args) != 1 {
 		return base.ExitUsage, fmt.Errorf("alisio completion needs the name of a shell: %s", strings.Join(args.Shells(), ", "))
 	}
-	script, err := commandLine().Script(c.Args[0])
+	script, err := table.Script(c.Args[0])
 	if err != nil {
 		return base.ExitUsage, err
 	}
 	return c.Printed(script)
+}
+
+// candidates are the words that can stand for one of the tables of commands and flags.
+func (c *call) candidates(ctx context.Context, arg string) []args.Candidate {
+	var list []args.Candidate
+	switch arg {
+	case "TOPIC":
+		names := topics()
+		for _, v := range verbs() {
+			names = append(names, v.Name)
+		}
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			list = append(list, args.Candidate{Word: name})
+		}
+	case "KEY":
+		for _, k := range config.Keys() {
+			if !strings.Contains(k.Name, "<") { // a name that the file chooses
+				list = append(list, args.Candidate{Word: k.Name})
+			}
+		}
+	case "ID", "SESSION":
+		return c.completedSessions(ctx)
+	}
+	return list
+}
+
+// completedSessions are the newest sessions, each with its title. A shell waits: what
+// can not be read is not offered, and nothing is said of it.
+func (c *call) completedSessions(ctx context.Context) []args.Candidate {
+	const most = 50
+	store, _, err := c.Look(ctx)
+	if err != nil || store == nil {
+		return nil
+	}
+	defer store.Close()
+	sessions, err := store.List(ctx, agent.Query{Limit: most})
+	if err != nil {
+		return nil
+	}
+	var list []args.Candidate
+	for _, s := range sessions {
+		list = append(list, args.Candidate{Word: text.Line(s.ID), Help: text.Clip(base.Title(s.Session), base.MaxTitle)})
+	}
+	return list
 }

@@ -21,13 +21,19 @@ func taskFlagRows() []flag {
 			Set: anID(func(s *settings) *string { return &s.task.correlationID })},
 		{Name: "image", Arg: "FILE", Help: "give an image with the task; may be repeated",
 			Set: args.Each(func(s *settings) *[]string { return &s.task.images })},
-		{Name: "last", In: []string{"resume", "sessions show", "sessions export"}, Help: "the newest session of this workspace",
+		{Name: "last", In: append(lastVerbs(), "resume"), Help: "the newest session of this workspace",
 			Set: args.On(func(s *settings) *bool { return &s.Last })},
 		{Name: "request-id", Arg: "ID", Help: "work on a request once: again, its answer is repeated",
 			Set: anID(func(s *settings) *string { return &s.task.requestID })},
-		{Name: "session", Arg: "ID", In: []string{"run"}, Help: "go on with this session; an id or how it begins",
+		{Name: "session", Arg: "SESSION", In: []string{"run"}, Help: "go on with this session; an id or how it begins",
 			Set: args.Named(func(s *settings) *string { return &s.task.session })},
 	}
+}
+
+// lastVerbs are the commands about one stored session, or more, that take the newest
+// of the workspace.
+func lastVerbs() []string {
+	return []string{"sessions delete", "sessions export", "sessions recover", "sessions rename", "sessions show"}
 }
 
 // anID makes a setter of an id that somebody else made up. It is stored,

@@ -8,8 +8,11 @@ import (
 	"strings"
 
 	"alisio/agent"
+	"alisio/agent/text"
+	"alisio/plug"
 	"alisio/tui/cli/args"
 	"alisio/tui/cli/base"
+	"alisio/tui/plain"
 )
 
 // manual holds the topics of alisio help, a file each; the first line of a file
@@ -36,7 +39,25 @@ func runHelp(_ context.Context, c *call) (int, error) {
 	if err != nil {
 		return base.ExitUsage, err
 	}
+	if topic == "tools" {
+		text += c.toolTable()
+	}
 	return c.Printed(text)
+}
+
+// toolTable lists the tools of this program, by name.
+func (c *call) toolTable() string {
+	allowed := map[plug.Effect]string{
+		plug.EffectRead: "always", plug.EffectInternal: "always", plug.EffectWrite: "--allow-write, --mode auto or full",
+		plug.EffectProcess: "--allow-process, --mode full", plug.EffectExternal: "--allow-external, --mode full",
+	}
+	t := plain.Table{{"  TOOL", "EFFECT", "ALLOWED BY"}}
+	for _, tool := range c.tools {
+		s := tool.Spec()
+		t = append(t, []string{"  " + text.Line(s.Name), string(s.Effect), allowed[s.Effect]})
+	}
+	slices.SortFunc(t[1:], func(a, b []string) int { return strings.Compare(a[0], b[0]) })
+	return t.String()
 }
 
 // page is what the manual says on a topic. That of a command ends with its own

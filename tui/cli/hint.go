@@ -8,6 +8,27 @@ import (
 	"alisio/tui/cli/base"
 )
 
+// lasting adds to an error of a server, which has nothing to do with the task, that
+// what was done until then is kept.
+func lasting(err error) error {
+	const kept = "nothing was lost: what was done so far is kept"
+	var failed *llm.Error
+	if !errors.As(err, &failed) {
+		return err
+	}
+	switch failed.Cause {
+	case llm.CauseUnreachable, llm.CauseServer, llm.CauseRateLimited, llm.CauseStream:
+	default:
+		return err
+	}
+	told := *failed
+	if told.Hint == "" {
+		told.Hint = "try again in a while"
+	}
+	told.Hint += "; " + kept
+	return &told
+}
+
 // advised adds to an error of the database what can be done about it: only here it
 // is known which one this command was called with.
 func (c *call) advised(err error) error {

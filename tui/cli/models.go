@@ -3,9 +3,14 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"alisio/agent"
+	"alisio/agent/config"
 	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
@@ -21,7 +26,9 @@ type offered struct {
 	Efforts         []string `json:"efforts,omitempty"`
 	// Price is per million tokens.
 	Price   *price `json:"price,omitempty"`
-	Fetched string `json:"fetched"`
+	Fetched string `json:"fetched,omitempty"`
+	// Configured: the configuration describes it, and the server did not name it.
+	Configured bool `json:"configured,omitempty"`
 	// Stale: the server could not be asked, and this is what was kept.
 	Stale bool `json:"stale,omitempty"`
 }
@@ -32,7 +39,8 @@ type price struct {
 	CachedInput float64 `json:"cachedInput"`
 }
 
-// runModels asks the configured server what it offers. Where it can not be asked,
+// runModels asks the configured server what it offers, and adds what the
+// configuration describes besides. Where it can not be asked,
 // what it said last is printed, and the code is that of the failure.
 func runModels(ctx context.Context, c *call) (int, error) {
 	if err := c.None(); err != nil {
@@ -50,16 +58,17 @@ func runModels(ctx context.Context, c *call) (int, error) {
 	}
 	defer base.CloseApp(&c.Call, app)
 	list, err := app.Models(ctx, true)
+	if ctx.Err() != nil {
+		return base.ExitCancelled, errors.New("alisio models was cancelled")
+	}
+	if e := c.printModels(list, own(o.Config.Models, list.Models), err == nil); e != nil {
+		return base.ExitFailed, e
+	}
 	switch {
-	case ctx.Err() != nil:
-		return base.ExitCancelled, fmt.Errorf("alisio models was cancelled")
 	case err != nil && llm.CauseOf(err) == llm.CauseBadRequest:
 		return base.ExitUsage, err
 	case err != nil:
 		return base.ExitCode(llm.CauseOf(err)), err
-	}
-	if err := c.printModels(list); err != nil {
-		return base.ExitFailed, err
 	}
 	if list.Stale != nil {
 		c.Notice("this is what the server offered on %s", list.Fetched.Local().Format("2006-01-02 15:04"))
@@ -68,41 +77,65 @@ func runModels(ctx context.Context, c *call) (int, error) {
 	return base.ExitDone, nil
 }
 
-func (c *call) printModels(list agent.Catalog) error {
+// own are the models that only the configuration knows, by name.
+func own(described map[string]config.Model, offers []llm.Model) []llm.Model {
+	var list []llm.Model
+	for _, id := range slices.Sorted(maps.Keys(described)) {
+		if slices.ContainsFunc(offers, func(m llm.Model) bool { return m.ID == id }) {
+			continue
+		}
+		d := described[id]
+		m := llm.Model{ID: id, ContextWindow: d.ContextWindow, MaxOutputTokens: d.MaxOutputTokens, Efforts: d.Effort}
+		if d.Price != nil {
+			m.Price = &llm.Price{Input: d.Price.Input, Output: d.Price.Output, CachedInput: d.Price.CachedInput}
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// printModels prints a line a model; asked tells that the server answered.
+func (c *call) printModels(list agent.Catalog, own []llm.Model, asked bool) error {
 	t := plain.Table{{"MODEL", "WINDOW", "OUTPUT", "PRICE IN/OUT", "EFFORTS"}}
-	for _, m := range list.Models {
+	for i, m := range slices.Concat(list.Models, own) {
 		o := offered{
 			ID: m.ID, ContextWindow: m.ContextWindow, MaxOutputTokens: m.MaxOutputTokens, Efforts: m.Efforts,
-			Fetched: list.Fetched.UTC().Format(plug.TimeFormat), Stale: list.Stale != nil,
+			Configured: i >= len(list.Models),
 		}
-		row := []string{text.Line(m.ID), tokens(m.ContextWindow), tokens(m.MaxOutputTokens), "", ""}
+		if !o.Configured {
+			o.Fetched, o.Stale = list.Fetched.UTC().Format(plug.TimeFormat), list.Stale != nil
+		}
 		if m.Price != nil {
 			p := price(*m.Price)
 			o.Price = &p
-			row[3] = fmt.Sprintf("%.4g/%.4g", p.Input, p.Output)
 		}
-		for i, e := range m.Efforts {
-			if i > 0 {
-				row[4] += " "
-			}
-			row[4] += text.Line(e)
-		}
-		if c.JSON {
-			if err := c.PrintJSON(json.Marshal(o)); err != nil {
-				return err
-			}
+		if !c.JSON {
+			t = append(t, o.row())
 			continue
 		}
-		t = append(t, row)
+		if err := c.PrintJSON(json.Marshal(o)); err != nil {
+			return err
+		}
 	}
-	switch {
-	case c.JSON:
-		return nil
-	case len(list.Models) == 0:
+	if asked && len(list.Models) == 0 {
 		c.Notice("the server offers no model that it names")
+	}
+	if len(t) == 1 {
 		return nil
 	}
 	return c.Print(t.String())
+}
+
+// row is a model in the list for people.
+func (o offered) row() []string {
+	row := []string{text.Line(o.ID), tokens(o.ContextWindow), tokens(o.MaxOutputTokens), "", text.Line(strings.Join(o.Efforts, " "))}
+	if o.Price != nil {
+		row[3] = fmt.Sprintf("%.4g/%.4g", o.Price.Input, o.Price.Output)
+	}
+	if o.Configured {
+		row = append(row, "of the configuration")
+	}
+	return row
 }
 
 // tokens is a number of tokens, empty when it is not known.

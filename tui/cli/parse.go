@@ -9,20 +9,7 @@ import (
 
 // commandLine is the table of all commands and flags.
 func commandLine() *args.Table[settings, runner] {
-	return &args.Table[settings, runner]{
-		Program: "alisio", Commands: verbs(), Flags: flags(), Tasks: taskVerbs(),
-		Values: func(arg string) []string {
-			if arg != "TOPIC" {
-				return nil
-			}
-			list := topics()
-			for _, v := range verbs() {
-				list = append(list, v.Name)
-			}
-			slices.Sort(list)
-			return slices.Compact(list)
-		},
-	}
+	return &args.Table[settings, runner]{Program: "alisio", Commands: verbs(), Flags: flags(), Tasks: taskVerbs()}
 }
 
 // parse reads the arguments.

@@ -7,6 +7,7 @@ import (
 
 	"alisio/agent"
 	"alisio/agent/text"
+	"alisio/llm"
 	"alisio/tui/cli/base"
 	"alisio/tui/plain"
 	"alisio/tui/term"
@@ -70,6 +71,15 @@ func (c *call) start(ctx context.Context, j job) (int, error) {
 	if err != nil {
 		return base.ExitUsage, err
 	}
+	if j.find == nil {
+		if _, err := c.StoreOptions(); err != nil {
+			return base.ExitUsage, err
+		}
+		// An answer that is repeated needs no model.
+		if err := agent.CheckOptions(ctx, o, c.task.requestID == ""); err != nil {
+			return cancelledOr(ctx, unfit(err)), err
+		}
+	}
 	store, code, err := c.Database(ctx)
 	if err != nil {
 		return cancelledOr(ctx, code), err
@@ -84,7 +94,7 @@ func (c *call) start(ctx context.Context, j job) (int, error) {
 	}
 	if err != nil {
 		store.Close()
-		return cancelledOr(ctx, code), err
+		return cancelledOr(ctx, code), inSession{err, s.ID}
 	}
 	if j.change != nil {
 		j.change(&o)
@@ -96,20 +106,37 @@ func (c *call) start(ctx context.Context, j job) (int, error) {
 	app, err := agent.New(ctx, o)
 	if err != nil {
 		store.Close()
-		return base.ExitUsage, err
+		return base.ExitUsage, inSession{err, s.ID}
 	}
 	defer base.CloseApp(&c.Call, app)
 	if s.ID != "" {
 		root := agent.Root(o.Dir, c.Getenv("HOME"))
 		adopted, err := store.Adopt(ctx, s.ID, root)
 		if err != nil {
-			return cancelledOr(ctx, base.ExitFailed), err
+			return cancelledOr(ctx, base.ExitFailed), inSession{err, s.ID}
 		}
 		if adopted {
 			c.Notice("session %s was imported, and works in %s from now on", text.Line(s.ID), text.Line(root))
 		}
 	}
 	return j.work(ctx, app, t)
+}
+
+// inSession is an error of a run that did not start, and the session that it was for.
+type inSession struct {
+	error
+	id string
+}
+
+func (e inSession) Unwrap() error { return e.error }
+
+// unfit is the exit code of options of which no application can be made.
+func unfit(err error) int {
+	var told *llm.Error
+	if errors.As(err, &told) && told.Cause != llm.CauseBadRequest {
+		return base.ExitCode(told.Cause)
+	}
+	return base.ExitUsage
 }
 
 // cancelledOr is the exit code of what failed, which a signal may have ended.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"alisio/agent"
 	"alisio/tui/cli/base"
 )
 
@@ -29,6 +30,9 @@ func (c *call) outputSchema(here string) (json.RawMessage, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--output-schema: %w", err)
+	}
+	if err := agent.CheckOutputSchema(data); err != nil {
+		return nil, fmt.Errorf("--output-schema: %s: %w", c.schema, err)
 	}
 	return data, nil
 }

@@ -9,9 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"alisio/agent/config"
 	"alisio/agent/text"
+	"alisio/llm"
 	"alisio/tui/cli/base"
 )
 
@@ -36,7 +38,10 @@ func runSetup(_ context.Context, c *call) (int, error) {
 		return base.ExitUsage, err
 	}
 	file := filepath.Join(dirs.Config, "config.json")
-	if _, err := os.Lstat(file); err == nil {
+	given := c.given()
+	if _, err := os.Lstat(file); err == nil && len(given) > 0 {
+		return base.ExitFailed, unapplied(file, given)
+	} else if err == nil {
 		c.Notice("%s is there already and stays as it is; alisio config show prints what is in effect", text.Line(file))
 		return base.ExitDone, nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -45,6 +50,23 @@ func runSetup(_ context.Context, c *call) (int, error) {
 	if err := config.WriteFile(file, example, 0o600); err != nil {
 		return base.ExitFailed, err
 	}
+	for _, v := range given {
+		if err := config.Set(file, v.key, v.value); err != nil {
+			return base.ExitFailed, err
+		}
+	}
+	return c.Printed("wrote " + text.Line(file) + "\n\nnext:\n" + c.nextSteps())
+}
+
+// setting is a key of the configuration with its value, as JSON.
+type setting struct {
+	key   string
+	value []byte
+}
+
+// given are the keys that flags set.
+func (c *call) given() []setting {
+	var list []setting
 	for _, v := range []struct {
 		key   string
 		value *string
@@ -56,20 +78,43 @@ func runSetup(_ context.Context, c *call) (int, error) {
 		if v.value == nil {
 			continue
 		}
-		data, err := json.Marshal(*v.value)
-		if err == nil {
-			err = config.Set(file, v.key, data)
-		}
-		if err != nil {
-			return base.ExitFailed, err
+		if data, err := json.Marshal(*v.value); err == nil { // of a string there always is one
+			list = append(list, setting{v.key, data})
 		}
 	}
-	return c.Printed(fmt.Sprintf(`wrote %s
+	return list
+}
 
-next:
-  1. name a server and a model there, or with flags: --base-url URL -m NAME
-  2. export OPENAI_API_KEY=…, or the variable that apiKeyEnv names; a server on
-     this machine needs none
-  3. alisio doctor --network shows what is missing, alisio run "…" works on a task
-`, text.Line(file)))
+// unapplied refuses to change a configuration that somebody has written, and says
+// what to write there.
+func unapplied(file string, given []setting) error {
+	var lines []string
+	for _, v := range given {
+		lines = append(lines, text.Line(v.key+": "+string(v.value)))
+	}
+	return &llm.Error{
+		Message: text.Line(file) + " is there already and stays as it is: what the flags say was not written",
+		Hint:    "set in it " + strings.Join(lines, ", "),
+	}
+}
+
+// nextSteps are what is left to do before a first task.
+func (c *call) nextSteps() string {
+	var steps []string
+	switch server, model := c.overrides.BaseURL != nil, c.overrides.Model != nil; {
+	case !server && !model:
+		steps = append(steps, "name a server and a model there, or with flags: --base-url URL -m NAME")
+	case !server:
+		steps = append(steps, "name a server there, or with a flag: --base-url URL")
+	case !model:
+		steps = append(steps, "name a model there, or with a flag: -m NAME")
+	}
+	steps = append(steps,
+		"export OPENAI_API_KEY=…, or the variable that apiKeyEnv names; a server on\n     this machine needs none",
+		"alisio doctor --network shows what is missing, alisio run \"…\" works on a task")
+	var b strings.Builder
+	for i, s := range steps {
+		fmt.Fprintf(&b, "  %d. %s\n", i+1, s)
+	}
+	return b.String()
 }

@@ -21,7 +21,8 @@ import (
 func runBare(ctx context.Context, c *call) (int, error) {
 	if !c.talks() {
 		if c.continued {
-			return base.ExitUsage, errors.New("--continue opens a conversation, and this is no terminal; use: alisio resume --last \"…\"")
+			c.Last = true
+			return runResume(ctx, c)
 		}
 		if len(c.Args) == 0 && plain.KindOf(c.Stdin) != plain.Pipe {
 			fmt.Fprint(c.Stderr, usage())
@@ -74,7 +75,7 @@ func (c *call) talk(ctx context.Context, prompt string, find func(context.Contex
 			Session: t.session, Prompt: t.prompt, Images: t.images, Acknowledge: c.task.acknowledge,
 			CorrelationID: c.task.correlationID, Workspace: root, Mode: mode, History: t.store.Messages,
 			GoOn:   func(ctx context.Context, id string) string { return c.goOn(ctx, t.store, id) },
-			Advise: c.advised,
+			Advise: func(err error) error { return c.advised(lasting(err)) },
 		})
 		var uncertain *agent.UncertainError
 		switch {

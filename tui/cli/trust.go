@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"alisio/agent"
@@ -48,6 +49,7 @@ func (c *call) project(dir string, dirs config.Dirs) (*config.Project, error) {
 	case c.trust && err != nil:
 		return nil, err
 	case c.trust:
+		c.inForce(p, "for this run")
 		return p.Config(), nil
 	}
 	hash := ""
@@ -72,7 +74,15 @@ func (c *call) project(dir string, dirs config.Dirs) (*config.Project, error) {
 			text.Line(filepath.Join(p.Root, filepath.FromSlash(trust.ConfigFile))))
 		return nil, nil
 	}
+	c.inForce(p, "since it was trusted: alisio trust revoke takes that back")
 	return p.Config(), nil
+}
+
+// inForce tells who works in a repository that its configuration counts.
+func (c *call) inForce(p *trust.Project, why string) {
+	if p.Config() != nil && slices.Contains(taskVerbs(), c.Verb) {
+		c.Notice("%s is in force, %s", text.Line(filepath.Join(p.Root, filepath.FromSlash(trust.ConfigFile))), why)
+	}
 }
 
 // lapsed refuses to go on without a configuration that somebody has trusted.
@@ -134,8 +144,15 @@ func runTrustRevoke(_ context.Context, c *call) (int, error) {
 	if err != nil {
 		return base.ExitUsage, err
 	}
+	listed, err := store.List()
+	if err != nil {
+		return base.ExitFailed, err
+	}
 	// A repository that is gone is told by the name under which it is listed.
 	for _, root := range []string{agent.Root(here, c.Getenv("HOME")), here} {
+		if !slices.ContainsFunc(listed, func(e trust.Entry) bool { return e.Root == root }) {
+			continue // to revoke would make the file
+		}
 		found, err := store.Revoke(root)
 		if err != nil {
 			return base.ExitFailed, err

@@ -106,11 +106,12 @@ func (c *call) oneTask(ctx context.Context, do func(context.Context, worker) (in
 // unstarted is what programs are told when nothing was asked. What is wrong with the
 // command line has no cause of its own.
 func unstarted(ctx context.Context, code int, err error) agent.Final {
-	if ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	f := agent.NotStarted("", err)
+	var in inSession
+	errors.As(err, &in)
+	f := agent.NotStarted(in.id, err)
 	switch {
+	case ctx.Err() != nil:
+		f = agent.NotStarted(in.id, ctx.Err())
 	case f.Status == agent.Cancelled:
 	case code == base.ExitUsage:
 		f.Code = llm.CauseBadRequest
@@ -153,7 +154,7 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (agent.Final, i
 	if c.hermetic {
 		f, err := app.Fingerprint(t.prompt, o)
 		if err != nil {
-			return unstarted(ctx, base.ExitUsage, err), base.ExitUsage, err
+			return unstarted(ctx, base.ExitUsage, inSession{err, t.session}), base.ExitUsage, err
 		}
 		fingerprint = f.Sum().String()
 		plain.Note(c.Stderr, "fingerprint %s", f) // asked for, so --quiet or not
@@ -175,8 +176,8 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (agent.Final, i
 			code, err = c.deliver(code, err, string(line)+"\n")
 		}
 	}
-	if t.store != nil && c.watched() {
-		plain.Note(c.Stderr, "%s", c.goOn(ctx, t.store, out.SessionID))
+	if t.store != nil && !c.JSON && !gone(s.Err()) && (c.watched() || code != base.ExitDone) {
+		c.Notice("%s", c.goOn(ctx, t.store, out.SessionID))
 	}
 	f := out.Final()
 	f.Fingerprint = fingerprint
@@ -244,7 +245,7 @@ func ended(s surface, out agent.Outcome, denied string) (int, error) {
 	case out.Status == agent.Cancelled:
 		return base.ExitCancelled, errCancelled
 	case out.Err != nil:
-		return base.ExitCode(out.Code), out.Err
+		return base.ExitCode(out.Code), lasting(out.Err)
 	case out.Code == llm.CausePermission:
 		first, _, _ := strings.Cut(denied, "\n")
 		return base.ExitPermission, llm.Errorf(llm.CausePermission, "a needed permission was not given").WithHint(first)

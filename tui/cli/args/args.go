@@ -41,8 +41,11 @@ type Flag[S any] struct {
 	// with Everywhere all.
 	In         []string
 	Everywhere bool
-	Help       string
-	Set        func(s *S, value string) error
+	// Prompt: on a line with it, words that begin with no command are a prompt, as
+	// behind "--".
+	Prompt bool
+	Help   string
+	Set    func(s *S, value string) error
 }
 
 // Table is the whole command line of a program.
@@ -54,9 +57,9 @@ type Table[S, R any] struct {
 	// Tasks are the commands that take the flags without In; an empty name is the
 	// program without a command.
 	Tasks []string
-	// Values completes what is asked for by a word of Args, such as "SHELL"; it may
-	// be nil.
-	Values func(arg string) []string
+	// Values completes what is asked for by a word of Args, or by a flag's Arg, such
+	// as "SESSION"; it may be nil.
+	Values func(arg string) []Candidate
 }
 
 // Line is what a command line says.
@@ -109,6 +112,9 @@ func (t *Table[S, R]) Parse(list []string, s *S, checks func(*S) bool) (Line[R],
 		if err != nil {
 			return Line[R]{}, err
 		}
+		if f.Inline && !inline && len(list) > 0 && slices.Contains(f.Values, list[0]) {
+			return Line[R]{}, f.apart(list[0])
+		}
 		if f.Arg != "" && !inline && !f.Inline {
 			if value, list, err = f.takeValue(word, list); err != nil {
 				return Line[R]{}, err
@@ -122,6 +128,9 @@ func (t *Table[S, R]) Parse(list []string, s *S, checks func(*S) bool) (Line[R],
 	line := Line[R]{Words: words}
 	if ended != 0 {
 		line = t.line(words)
+	}
+	if line.Unknown != nil && !strings.Contains(line.Name, " ") && slices.ContainsFunc(used, func(f *Flag[S]) bool { return f.Prompt }) {
+		line = Line[R]{Words: words}
 	}
 	if line.Unknown != nil || line.Command.Group() || !checks(s) {
 		return line, nil
@@ -217,6 +226,12 @@ func (f *Flag[S]) takeValue(word string, list []string) (string, []string, error
 		return "", nil, fmt.Errorf("flag %s needs a value: --%s %s", word, f.Name, f.Arg)
 	}
 	return list[0], list[1:], nil
+}
+
+// apart complains about the value of an inline flag that stands as a word behind it,
+// and would else be a word of the prompt.
+func (f *Flag[S]) apart(value string) error {
+	return fmt.Errorf("flag --%s takes its value behind =, as --%s=%s; behind -- %s is a word of its own", f.Name, f.Name, value, value)
 }
 
 // unknownFlag tells of a flag that there is not. The hyphens do not count for

@@ -20,21 +20,23 @@ func table() *Table[state, string] {
 		Program: "toy", Tasks: []string{"", "run"},
 		Commands: []Command[string]{
 			{Name: "box", Args: "COMMAND", Help: "boxes", Subs: []Command[string]{{Name: "open", Args: "FILE", Help: "open one", Run: "open"}}},
+			{Name: "mix", Args: "COLOUR…|--strange DIR", Help: "mix", Run: "mix"},
 			{Name: "paint", Args: "red|blue COLOUR DIR", Help: "paint", Run: "paint"},
 			{Name: "run", Args: "[PROMPT…]", Help: "run", Run: "run"},
 		},
 		Flags: []Flag[state]{
+			{Name: "again", Short: "a", In: []string{""}, Prompt: true, Help: "go on", Set: func(*state, string) error { return nil }},
 			{Name: "file", Arg: "FILE", Help: "a file; may be repeated", Set: Each(func(s *state) *[]string { return &s.files })},
 			{Name: "format", Arg: "short", Inline: true, Values: []string{"short", "long"}, Help: "how",
 				Set: func(s *state, v string) error { s.format = "given:" + v; return nil }},
 			{Name: "help", Short: "h", Everywhere: true, Help: "help", Set: On(func(s *state) *bool { return &s.help })},
 			{Name: "model", Short: "m", Arg: "NAME", Help: "which", Set: Named(func(s *state) *string { return &s.model })},
 			{Name: "quiet", In: []string{"box open"}, Help: "less", Set: On(func(s *state) *bool { return &s.quiet })},
-			{Name: "strange", In: []string{"paint"}, Arg: "X", Help: "x", Set: Named(func(s *state) *string { return &s.strange })},
+			{Name: "strange", In: []string{"mix", "paint"}, Arg: "X", Help: "x", Set: Named(func(s *state) *string { return &s.strange })},
 		},
-		Values: func(arg string) []string {
+		Values: func(arg string) []Candidate {
 			if arg == "COLOUR" {
-				return []string{"green", "grey"}
+				return []Candidate{{Word: "green"}, {Word: "grey", Help: "as fog"}}
 			}
 			return nil
 		},
@@ -60,7 +62,13 @@ func TestParse(t *testing.T) {
 		{"box|opne", "box opne", "", `toy box: unknown command "opne", did you mean "open"`},
 		{"", "", "", ""},
 		{"run|--format", "run", "", ""},
-		{"run|--format|long", "run", "long", ""}, // a value only behind "="
+		{"run|--format|word", "run", "word", ""}, // a value only behind "="
+		{"run|--format|long", "", "", "takes its value behind =, as --format=long"},
+		{"run|--format|--|long", "run", "long", ""},
+		{"-a|more", "", "more", ""}, // what can be nothing but a prompt is one
+		{"more|of|it|-a", "", "more|of|it", ""},
+		{"run|-a|x", "", "", "flag --again belongs to: toy without a command"},
+		{"box|opne|-a", "", "", `unknown command "opne"`},
 		{"run|--file|", "", "", "the name is empty"},
 		{"run|--quiet", "", "", "flag --quiet belongs to: toy box open"},
 		{"paint|-m|x", "", "", "it belongs to: toy without a command, toy run"},
@@ -99,7 +107,10 @@ func TestInlineValues(t *testing.T) {
 
 func TestComplete(t *testing.T) {
 	for _, c := range []struct{ words, want string }{
-		{"", "box paint run"},
+		{"", "box mix paint run"},
+		{"mix|", "green grey --strange"},
+		{"mix|--strange|x|", ":dirs"}, // the flag stands for the word
+		{"mix|--mo", ""},
 		{"p", "paint"},
 		{"box|", "open"},
 		{"box|open|", ":files"},
@@ -134,7 +145,7 @@ func TestComplete(t *testing.T) {
 }
 
 func TestNamesAndLines(t *testing.T) {
-	if got, want := table().Names(), []string{"box open", "paint", "run"}; !slices.Equal(got, want) {
+	if got, want := table().Names(), []string{"box open", "mix", "paint", "run"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	lines := table().FlagLines("run")

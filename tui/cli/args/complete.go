@@ -26,17 +26,17 @@ func (t *Table[S, R]) Complete(words []string) []Candidate {
 		words = []string{""}
 	}
 	before, last := words[:len(words)-1], words[len(words)-1]
-	plain, open, literal := t.read(before)
+	plain, used, open, literal := t.read(before)
 	var all []Candidate
 	switch {
 	case open != nil:
-		all = open.values()
+		all = t.values(open)
 	case literal:
 		all = []Candidate{{Word: Files}}
 	case strings.HasPrefix(last, "-"):
 		all = t.flagCandidates(plain, last)
 	default:
-		all = t.wordCandidates(plain)
+		all = t.wordCandidates(plain, used)
 	}
 	return slices.DeleteFunc(all, func(c Candidate) bool {
 		return c.Word != Files && c.Word != Dirs && !strings.HasPrefix(c.Word, last)
@@ -44,8 +44,8 @@ func (t *Table[S, R]) Complete(words []string) []Candidate {
 }
 
 // read takes the words before the one in hand apart: those that are no flags, the
-// flag whose value is missing, and whether "--" ended the flags.
-func (t *Table[S, R]) read(words []string) (plain []string, open *Flag[S], literal bool) {
+// flags, the one whose value is missing, and whether "--" ended the flags.
+func (t *Table[S, R]) read(words []string) (plain []string, used []*Flag[S], open *Flag[S], literal bool) {
 	for _, w := range words {
 		switch {
 		case open != nil:
@@ -55,17 +55,22 @@ func (t *Table[S, R]) read(words []string) (plain []string, open *Flag[S], liter
 		case w == "--":
 			literal = true
 		case len(w) > 1 && w[0] == '-':
-			if f, _, inline, err := t.find(w); err == nil && f.Arg != "" && !f.Inline && !inline {
+			f, _, inline, err := t.find(w)
+			if err != nil {
+				continue
+			}
+			if used = append(used, f); f.Arg != "" && !f.Inline && !inline {
 				open = f
 			}
 		default:
 			plain = append(plain, w)
 		}
 	}
-	return plain, open, literal
+	return plain, used, open, literal
 }
 
-func (f *Flag[S]) values() []Candidate {
+// values are those that a flag can have.
+func (t *Table[S, R]) values(f *Flag[S]) []Candidate {
 	switch {
 	case f.Values != nil:
 		var all []Candidate
@@ -77,6 +82,8 @@ func (f *Flag[S]) values() []Candidate {
 		return []Candidate{{Word: Files}}
 	case f.Arg == "DIR":
 		return []Candidate{{Word: Dirs}}
+	case t.Values != nil:
+		return t.Values(f.Arg)
 	}
 	return nil
 }
@@ -92,7 +99,7 @@ func (t *Table[S, R]) flagCandidates(plain []string, last string) []Candidate {
 			continue
 		}
 		if before := "--" + f.Name + "="; strings.HasPrefix(last, before) {
-			for _, v := range f.values() {
+			for _, v := range t.values(f) {
 				if v.Word != Files && v.Word != Dirs {
 					v.Word = before + v.Word
 				}
@@ -109,7 +116,7 @@ func (t *Table[S, R]) flagCandidates(plain []string, last string) []Candidate {
 }
 
 // wordCandidates are the commands that can stand next, or what the command takes.
-func (t *Table[S, R]) wordCandidates(plain []string) []Candidate {
+func (t *Table[S, R]) wordCandidates(plain []string, used []*Flag[S]) []Candidate {
 	list := t.Commands
 	var all []Candidate
 	if len(plain) > 0 {
@@ -121,7 +128,7 @@ func (t *Table[S, R]) wordCandidates(plain []string) []Candidate {
 			return []Candidate{{Word: Files}} // words of a prompt
 		}
 		if !line.Command.Group() {
-			return t.argCandidates(line.Command.Args, len(line.Words))
+			return t.argCandidates(line.Command.Args, len(line.Words), used)
 		}
 		list = line.Command.Subs
 	}
@@ -131,16 +138,21 @@ func (t *Table[S, R]) wordCandidates(plain []string) []Candidate {
 	return all
 }
 
-// argCandidates are those of the n-th word that a command takes, by its name.
-func (t *Table[S, R]) argCandidates(args string, n int) []Candidate {
-	kinds := strings.Fields(args)
+// argCandidates are those of the n-th word that a command takes, by its name. A flag
+// that stands for a word, as --last in "[SESSION|--last]", takes its place.
+func (t *Table[S, R]) argCandidates(args string, n int, used []*Flag[S]) []Candidate {
+	kinds := slices.DeleteFunc(strings.Fields(args), func(kind string) bool {
+		return slices.ContainsFunc(used, func(f *Flag[S]) bool {
+			return slices.Contains(strings.Split(strings.Trim(kind, "[]…"), "|"), "--"+f.Name)
+		})
+	})
 	if len(kinds) == 0 || n >= len(kinds) && !strings.Contains(kinds[len(kinds)-1], "…") {
 		return nil
 	}
 	kind := strings.Trim(kinds[min(n, len(kinds)-1)], "[]…")
 	var all []Candidate
 	for part := range strings.SplitSeq(kind, "|") {
-		switch {
+		switch part = strings.Trim(part, "[]…"); {
 		case part == "FILE" || part == "PATH" || part == "PROMPT":
 			all = append(all, Candidate{Word: Files})
 		case part == "DIR":
@@ -148,9 +160,7 @@ func (t *Table[S, R]) argCandidates(args string, n int) []Candidate {
 		case strings.ToLower(part) == part:
 			all = append(all, Candidate{Word: part})
 		case t.Values != nil:
-			for _, v := range t.Values(part) {
-				all = append(all, Candidate{Word: v})
-			}
+			all = append(all, t.Values(part)...)
 		}
 	}
 	return all

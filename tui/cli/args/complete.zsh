@@ -14,7 +14,7 @@ _PROGRAM() {
 		:dirs)
 			[[ $PREFIX == --*=* ]] && compset -P '*='
 			_files -/ ;;
-		*) described+=("${word//:/\\:}:$help") ;;
+		*) described+=("${word//:/\\:}${help:+:$help}") ;;
 		esac
 	done < <(PROGRAM completion --words -- "${(@)words[2,CURRENT]}" 2>/dev/null)
 	(( $#described )) && _describe -t words PROGRAM described

@@ -4,7 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
+
+// callWidth is how wide the calls are in a list of commands, in characters: the help
+// of a longer one stands below it.
+const callWidth = 32
 
 // CommandLines lists commands, a line each; before is the name of the command
 // that holds them.
@@ -12,7 +17,10 @@ func (t *Table[S, R]) CommandLines(before string, list []Command[R]) string {
 	var b strings.Builder
 	for _, c := range list {
 		call := strings.Join(strings.Fields(strings.Join([]string{t.Program, before, c.Name, c.Args}, " ")), " ")
-		fmt.Fprintf(&b, "  %-32s %s\n", call, c.Help)
+		if utf8.RuneCountInString(call) > callWidth {
+			call += "\n  " + strings.Repeat(" ", callWidth)
+		}
+		fmt.Fprintf(&b, "  %-*s %s\n", callWidth, call, c.Help)
 	}
 	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,44 +93,84 @@ func storeCode(err error) int {
 	return ExitFailed
 }
 
-// WithSession opens the session database, finds the session that the one word of
-// the command line names, and does something with it.
+// WithSession opens the session database, finds the session that the command line
+// names, and does something with it. Commands that take --last take the newest
+// session of the workspace for it.
 func (c *Call) WithSession(ctx context.Context, do func(*agent.Store, agent.Session) error) (int, error) {
-	name, err := c.OneSession()
-	if err != nil {
-		return ExitUsage, err
-	}
-	store, code, err := c.Database(ctx)
-	if err != nil {
-		return code, err
-	}
-	return c.With(store, c.ByName(ctx, store, name), do)
+	return c.withSessions(ctx, c.Database, false, do)
 }
 
-// LookSession is withSession for a command that only reads. Those that take --last
-// take the newest session of the workspace for it.
+// LookSession is WithSession for a command that only reads.
 func (c *Call) LookSession(ctx context.Context, do func(*agent.Store, agent.Session) error) (int, error) {
-	var name, here string
-	var err error
-	switch {
-	case c.Last && len(c.Args) > 0:
-		return ExitUsage, ErrNotBoth
-	case c.Last:
-		here, err = c.WorkingDir()
-	default:
-		name, err = c.OneSession()
-	}
+	return c.withSessions(ctx, c.Look, false, do)
+}
+
+// Opener opens the session database: Database or Look.
+type Opener = func(context.Context) (*agent.Store, int, error)
+
+// WithSessions does something with each of the sessions that the command line names,
+// in order, once all of them are found.
+func (c *Call) WithSessions(ctx context.Context, open Opener, do func(*agent.Store, agent.Session) error) (int, error) {
+	return c.withSessions(ctx, open, true, do)
+}
+
+func (c *Call) withSessions(ctx context.Context, open Opener, several bool, do func(*agent.Store, agent.Session) error) (int, error) {
+	find, err := c.Named(several)
 	if err != nil {
 		return ExitUsage, err
 	}
-	store, code, err := c.Look(ctx)
+	store, code, err := open(ctx)
 	if err != nil {
 		return code, err
 	}
-	if c.Last {
-		return c.With(store, func() (agent.Session, int, error) { return c.Newest(ctx, store, here) }, do)
+	list, code, err := find(ctx, store)
+	for _, s := range list {
+		if err == nil {
+			err = do(store, s)
+			code = storeCode(err)
+		}
 	}
-	return c.With(store, c.ByName(ctx, store, name), do)
+	if store != nil { // that it could not be closed is told unless there is worse
+		if closed := store.Close(); err == nil && closed != nil {
+			return ExitFailed, closed
+		}
+	}
+	return code, err
+}
+
+// Finder finds sessions in a store, which is nil when there is none yet.
+type Finder = func(ctx context.Context, store *agent.Store) ([]agent.Session, int, error)
+
+// Named returns what finds the sessions that the words name, or with --last the newest
+// one of the workspace. It finds all of them or none, and each once.
+func (c *Call) Named(several bool) (Finder, error) {
+	if c.Last {
+		if len(c.Args) > 0 {
+			return nil, ErrNotBoth
+		}
+		here, err := c.WorkingDir()
+		return func(ctx context.Context, store *agent.Store) ([]agent.Session, int, error) {
+			s, code, err := c.Newest(ctx, store, here)
+			return []agent.Session{s}, code, err
+		}, err
+	}
+	if len(c.Args) == 0 || !several {
+		if err := c.oneSession(); err != nil {
+			return nil, err
+		}
+	}
+	return func(ctx context.Context, store *agent.Store) (list []agent.Session, code int, err error) {
+		for _, name := range c.Args {
+			s, code, err := c.Session(ctx, store, name)
+			if err != nil {
+				return nil, code, err
+			}
+			if !slices.ContainsFunc(list, func(t agent.Session) bool { return t.ID == s.ID }) {
+				list = append(list, s)
+			}
+		}
+		return list, ExitDone, nil
+	}, nil
 }
 
 // ErrNotBoth refuses a session that is named in two ways.
@@ -159,26 +200,4 @@ func (c *Call) Newest(ctx context.Context, store *agent.Store, here string) (age
 		return s, ExitFailed, err
 	}
 	return s, ExitDone, nil
-}
-
-// ByName puts off the search for a session until the database is sure to be closed
-// behind it.
-func (c *Call) ByName(ctx context.Context, store *agent.Store, name string) func() (agent.Session, int, error) {
-	return func() (agent.Session, int, error) { return c.Session(ctx, store, name) }
-}
-
-// With finds a session, does something with it, and closes the database, which may
-// be nil. That the database could not be closed is told unless there is worse.
-func (c *Call) With(store *agent.Store, find func() (agent.Session, int, error), do func(*agent.Store, agent.Session) error) (int, error) {
-	s, code, err := find()
-	if err == nil {
-		err = do(store, s)
-		code = storeCode(err)
-	}
-	if store != nil {
-		if closed := store.Close(); err == nil && closed != nil {
-			return ExitFailed, closed
-		}
-	}
-	return code, err
 }

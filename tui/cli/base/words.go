@@ -7,16 +7,17 @@ import (
 	"alisio/llm"
 )
 
-// OneSession returns the only word after a command, which names a session.
-func (c *Call) OneSession() (string, error) {
-	word, err := c.One("the id of a session")
+// oneSession complains unless there is one word after the command, which names a
+// session.
+func (c *Call) oneSession() error {
+	_, err := c.One("the id of a session")
 	if err != nil && len(c.Args) == 0 {
-		return "", &llm.Error{
+		return &llm.Error{
 			Message: err.Error(),
 			Hint:    "as in: " + c.Command(c.Verb+" 1a2b3c4d") + "; " + c.Command("sessions list") + " lists the ids",
 		}
 	}
-	return word, err
+	return err
 }
 
 // One returns the only word after the command.

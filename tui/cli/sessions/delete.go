@@ -17,9 +17,9 @@ import (
 // right to write.
 func Delete(ctx context.Context, c *Call) (int, error) {
 	if !c.Yes {
-		return c.LookSession(ctx, func(store *agent.Store, s agent.Session) error { return c.preview(ctx, store, s) })
+		return c.previews(ctx)
 	}
-	return c.WithSession(ctx, func(store *agent.Store, s agent.Session) error {
+	return c.WithSessions(ctx, c.Database, func(store *agent.Store, s agent.Session) error {
 		gone, err := store.Delete(ctx, s.ID)
 		if err != nil {
 			return err
@@ -31,13 +31,27 @@ func Delete(ctx context.Context, c *Call) (int, error) {
 	})
 }
 
-// preview tells what a deletion would take away, and what would hinder it.
-func (c *Call) preview(ctx context.Context, store *agent.Store, s agent.Session) error {
-	holds, err := store.Contents(ctx, s.ID)
-	if err != nil {
-		return err
+// previews tells what a deletion would take away, and what would hinder it.
+func (c *Call) previews(ctx context.Context) (int, error) {
+	free := 0
+	code, err := c.WithSessions(ctx, c.Look, func(store *agent.Store, s agent.Session) error {
+		sum, err := store.Summary(ctx, s.ID)
+		if err != nil {
+			return err
+		}
+		if sum.BusyPID == 0 {
+			free++
+		}
+		return c.preview(ctx, store, s, sum.BusyPID)
+	})
+	if err == nil && free > 0 {
+		c.Notice("nothing is deleted yet; --yes does it")
 	}
-	sum, err := store.Summary(ctx, s.ID)
+	return code, err
+}
+
+func (c *Call) preview(ctx context.Context, store *agent.Store, s agent.Session, busy int) error {
+	holds, err := store.Contents(ctx, s.ID)
 	if err != nil {
 		return err
 	}
@@ -49,11 +63,9 @@ func (c *Call) preview(ctx context.Context, store *agent.Store, s agent.Session)
 	if err != nil {
 		return err
 	}
-	if sum.BusyPID != 0 {
-		c.Notice("session %s is in use by process %d: until that has ended, --yes is refused", s.ID, sum.BusyPID)
-		return nil
+	if busy != 0 {
+		c.Notice("session %s is in use by process %d: until that has ended, --yes is refused", s.ID, busy)
 	}
-	c.Notice("nothing is deleted yet; --yes does it")
 	return nil
 }
 

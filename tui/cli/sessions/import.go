@@ -37,7 +37,7 @@ func Import(ctx context.Context, c *Call) (int, error) {
 			return code, err
 		}
 		defer store.Close()
-		return c.takeIn(ctx, store, in)
+		return c.takeIn(ctx, store, in, name)
 	})
 }
 
@@ -60,7 +60,7 @@ func (c *Call) exported(name string) (*os.File, error) {
 
 // takeIn stores all of an export or nothing. Its id is printed alone, so that a
 // script can go on with it.
-func (c *Call) takeIn(ctx context.Context, store *agent.Store, in io.Reader) (int, error) {
+func (c *Call) takeIn(ctx context.Context, store *agent.Store, in io.Reader, name string) (int, error) {
 	s, err := store.Import(ctx, in)
 	var alike *agent.AlikeError
 	switch {
@@ -68,6 +68,8 @@ func (c *Call) takeIn(ctx context.Context, store *agent.Store, in io.Reader) (in
 		return base.ExitFailed, llm.Errorf(llm.CauseStore, "%w", err).WithHint("nothing was changed; --db FILE takes it into another database")
 	case errors.Is(err, agent.ErrExists):
 		return base.ExitFailed, llm.Errorf(llm.CauseStore, "%w", err).WithHint("nothing was changed; to take it in anew, delete the session first")
+	case err != nil && name != "-":
+		return base.ExitFailed, fmt.Errorf("%s: %w", name, err)
 	case err != nil:
 		return base.ExitFailed, err
 	}

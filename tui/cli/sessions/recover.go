@@ -21,7 +21,7 @@ import (
 // their effect, and records with --acknowledge that a person knows of them. That
 // also frees a session from a pid of which an older program kept nothing else.
 func Recover(ctx context.Context, c *Call) (int, error) {
-	name, err := c.OneSession()
+	find, err := c.Named(false)
 	if err != nil {
 		return base.ExitUsage, err
 	}
@@ -33,11 +33,12 @@ func Recover(ctx context.Context, c *Call) (int, error) {
 	if err != nil {
 		return code, err
 	}
-	s, code, err := c.Session(ctx, store, name)
+	found, code, err := find(ctx, store)
 	if err != nil {
 		store.Close()
 		return code, err
 	}
+	s := found[0]
 	// The tools say what a call of theirs could have done.
 	app, err := agent.New(ctx, agent.Options{
 		Dir: dir, Config: config.Default(), Plugins: c.Plugins, Tools: c.Tools, Store: store, Getenv: c.Getenv,

@@ -11,15 +11,21 @@ import (
 
 // Rename gives a session another title.
 func Rename(ctx context.Context, c *Call) (int, error) {
-	if len(c.Args) < 2 || strings.TrimSpace(strings.Join(c.Args[1:], " ")) == "" {
-		return base.ExitUsage, errors.New("alisio sessions rename needs the id of a session and a title")
+	name := c.Args
+	if len(name) > 1 {
+		name = name[:1]
 	}
-	store, code, err := c.Database(ctx)
-	if err != nil {
-		return code, err
+	if c.Last {
+		name = nil
 	}
-	return c.With(store, c.ByName(ctx, store, c.Args[0]), func(store *agent.Store, s agent.Session) error {
-		if err := store.Rename(ctx, s.ID, strings.Join(c.Args[1:], " ")); err != nil {
+	title := strings.TrimSpace(strings.Join(c.Args[len(name):], " "))
+	if title == "" {
+		return base.ExitUsage, errors.New("alisio sessions rename needs the id of a session, or --last, and a title")
+	}
+	own := c.Call
+	own.Args = name
+	return own.WithSession(ctx, func(store *agent.Store, s agent.Session) error {
+		if err := store.Rename(ctx, s.ID, title); err != nil {
 			return err
 		}
 		s, err := store.Session(ctx, s.ID)
