@@ -71,6 +71,8 @@ const (
 	ByFlag = "flag"
 	// ByMode: the mode, a question included.
 	ByMode = "mode"
+	// ByCeiling: the session's ceiling.
+	ByCeiling = "ceiling"
 )
 
 // Verdict is a decision and what made it.
@@ -88,6 +90,8 @@ type Policy struct {
 	AllowExternal bool
 	// ReadOnly wins over every other field.
 	ReadOnly bool
+	// Ceiling bounds what the other fields allow.
+	Ceiling Ceiling
 }
 
 // Decide says what happens to a call of an effect. Ask means that a person has
@@ -96,8 +100,12 @@ func (p Policy) Decide(effect string) Verdict {
 	switch {
 	case effect == EffectRead || effect == EffectInternal:
 		return Verdict{Allow, ByEffect}
-	case p.ReadOnly:
+	case p.ReadOnly, p.Ceiling.ReadOnly:
 		return Verdict{Deny, ByReadOnly}
+	case p.Ceiling.cap(effect) == CapDeny:
+		return Verdict{Deny, ByCeiling}
+	case p.Ceiling.cap(effect) == CapAsk:
+		return Verdict{Ask, ByCeiling}
 	case p.flag(effect):
 		return Verdict{Allow, ByFlag}
 	case p.Mode == ModeFull, p.Mode == ModeAuto && effect == EffectWrite:
@@ -138,6 +146,10 @@ func (p Policy) Remedy(effect string) string {
 		return ""
 	case p.ReadOnly:
 		return "the run is --read-only"
+	case p.Ceiling.ReadOnly:
+		return "the session is read-only"
+	case p.Ceiling.cap(effect) == CapDeny:
+		return "this session was started without that permission"
 	case effect == EffectWrite:
 		return "--allow-write allows it"
 	case effect == EffectProcess:
