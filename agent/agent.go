@@ -87,11 +87,12 @@ type App struct {
 	sessions map[string]*conversation
 }
 
-// conversation is what the engine holds of a session that was used: its grants
-// and the instructions, which stay as they were at its first run. Whoever has
+// conversation is what the engine holds of a session that was used: its grants,
+// the directories that were approved, and the instructions, which stay as they were at its first run. Whoever has
 // locked the session in the store owns it.
 type conversation struct {
 	gate         *gate.Gate
+	files        *workspace.Workspace
 	instructions string
 }
 
@@ -215,6 +216,7 @@ func (a *App) Close(ctx context.Context) error {
 	}
 	a.closed = true
 	choice := a.choice
+	sessions := a.sessions
 	a.mu.Unlock()
 	a.renewal.end()
 	err := a.host.Close(ctx)
@@ -222,6 +224,9 @@ func (a *App) Close(ctx context.Context) error {
 		err = errors.Join(err, choice.Provider.Close())
 	}
 	a.clients.Close()
+	for _, c := range sessions {
+		err = errors.Join(err, c.files.Close())
+	}
 	return errors.Join(err, a.store.Close(), a.files.Close())
 }
 

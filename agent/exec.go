@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"alisio/agent/proc"
+	"alisio/agent/workspace"
 	"alisio/llm"
 	"alisio/plug"
 )
 
 // toolExec gives process control the form that tools know. What programs print
 // comes without the secrets: whatever is cut later then cuts none in two.
-func (a *App) toolExec(secrets []string) *plug.Exec {
+func (a *App) toolExec(files *workspace.Workspace, secrets []string) *plug.Exec {
 	redact := llm.NewRedaction(secrets...)
 	return &plug.Exec{
 		Run: func(ctx context.Context, c plug.Command, onOutput func(string)) (plug.Exit, error) {
@@ -20,15 +21,17 @@ func (a *App) toolExec(secrets []string) *plug.Exec {
 			return plug.Exit(e), err
 		},
 		Git: func(ctx context.Context, dir string, args ...string) (plug.Exit, error) {
-			e, err := proc.Git(ctx, proc.Command{Dir: dir, Redact: redact, Impersonal: a.o.Hermetic}, a.inside, args...)
+			e, err := proc.Git(ctx, proc.Command{Dir: dir, Redact: redact, Impersonal: a.o.Hermetic}, inside(files), args...)
 			return plug.Exit(e), err
 		},
 	}
 }
 
-// inside reports whether a path, links followed, lies in a directory that may be
-// read: the workspace, an added or an approved one.
-func (a *App) inside(path string) bool {
-	t, err := a.files.Resolve(path)
-	return err == nil && t.Inside
+// inside reports whether a path, links followed, lies in a directory that a session
+// may read: the workspace, an added or an approved one.
+func inside(files *workspace.Workspace) func(path string) bool {
+	return func(path string) bool {
+		t, err := files.Resolve(path)
+		return err == nil && t.Inside
+	}
 }

@@ -29,23 +29,23 @@ func TestGitIsKeptInside(t *testing.T) {
 	a := &App{files: w}
 	other := filepath.Join(base, "other")
 	for path, want := range map[string]bool{"root": true, "root/sub": true, "added": true, "other": false, ".": false, "root/../other": false} {
-		if got := a.inside(base + "/" + path); got != want {
+		if got := inside(a.files)(base + "/" + path); got != want {
 			t.Errorf("inside(%s) = %v, want %v", path, got, want)
 		}
 	}
 	revoke, err := w.Approve(other)
-	if err != nil || !a.inside(other) {
+	if err != nil || !inside(a.files)(other) {
 		t.Errorf("approved, but not inside (%v)", err)
 	}
 	revoke()
-	if a.inside(other) {
+	if inside(a.files)(other) {
 		t.Error("no longer approved, but inside")
 	}
 	// The function is the one that git gets.
 	if err := os.Mkdir(filepath.Join(base, ".git"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, err = a.toolExec(nil).Git(t.Context(), filepath.Join(base, "root/sub"), "status")
+	_, err = a.toolExec(a.files, nil).Git(t.Context(), filepath.Join(base, "root/sub"), "status")
 	if err == nil || !strings.Contains(err.Error(), "--add-dir "+base+" opens it") {
 		t.Errorf("a repository above: %v", err)
 	}

@@ -9,11 +9,10 @@ import (
 	"alisio/plug"
 )
 
-// toolFiles gives the workspace, and the blobs of a session, the form that tools
-// know. A file may hold a secret, and what tools show of one is cut: they get
+// toolFiles gives a session's view of the workspace, and its blobs, the form that
+// tools know. A file may hold a secret, and what tools show of one is cut: they get
 // it without.
-func (a *App) toolFiles(sessionID string, secrets []string) *plug.Files {
-	w := a.files
+func (a *App) toolFiles(w *workspace.Workspace, sessionID string, secrets []string) *plug.Files {
 	return &plug.Files{
 		Blob:  a.openBlob(sessionID),
 		Shown: func(text io.ReaderAt) io.ReaderAt { return llm.Masked(text, secrets...) },

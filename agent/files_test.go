@@ -35,7 +35,7 @@ func TestNoCutLeavesAPartOfTheKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		shown = ""
-		c := plug.Call{Files: a.toolFiles("s", []string{key}), Exec: a.toolExec([]string{key}), Progress: note}
+		c := plug.Call{Files: a.toolFiles(a.files, "s", []string{key}), Exec: a.toolExec(a.files, []string{key}), Progress: note}
 		for _, call := range []string{
 			`read_file {"path":"a.txt"}`,
 			fmt.Sprintf(`read_file {"path":"a.txt","startByte":%d}`, 8000+n),

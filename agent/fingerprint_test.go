@@ -260,6 +260,8 @@ func alter(t *testing.T, path string, v reflect.Value) {
 		v.SetString(v.String() + "x")
 	case reflect.Int, reflect.Int64:
 		v.SetInt(v.Int() + 1)
+	case reflect.Uint8:
+		v.SetUint(v.Uint() + 1)
 	case reflect.Float64:
 		v.SetFloat(v.Float() + 1)
 	case reflect.Pointer:

@@ -48,7 +48,7 @@ func TestAHermeticRunReadsNothingOfThePerson(t *testing.T) {
 				t.Errorf("hermetic %v: the instructions are\n%s", hermetic, text)
 			}
 		}
-		l, err := a.toolFiles("s", nil).List(context.Background(), plug.ListQuery{})
+		l, err := a.toolFiles(a.files, "s", nil).List(context.Background(), plug.ListQuery{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestAHermeticRunAsksGitWithoutThePersonsFiles(t *testing.T) {
 	}
 	for _, hermetic := range []bool{false, true} {
 		a := app(t, `{"turns":[{"text":"done"}]}`, Options{Dir: repo, Hermetic: hermetic})
-		e, err := a.toolExec(nil).Git(context.Background(), repo, "status", "--porcelain")
+		e, err := a.toolExec(a.files, nil).Git(context.Background(), repo, "status", "--porcelain")
 		if err != nil || e.Code != 0 || strings.Contains(e.Output, "notes.mine") != hermetic {
 			t.Errorf("hermetic %v: got %+v, %v", hermetic, e, err)
 		}

@@ -136,7 +136,7 @@ func (a *App) attempt(ctx context.Context, ad admission, prompt string, output *
 	out, err := run.Do(ctx, run.Options{
 		Provider: choice.Provider, Model: choice.Model, Effort: a.o.Effort, Instructions: c.instructions,
 		Secrets: choice.Secrets, Tools: a.host.Tools(), Gate: c.gate, Store: a.store, Keep: a.keeper(),
-		Files: a.toolFiles(in.SessionID, choice.Secrets), Exec: a.toolExec(choice.Secrets),
+		Files: a.toolFiles(c.files, in.SessionID, choice.Secrets), Exec: a.toolExec(c.files, choice.Secrets),
 		Limits: run.Limits{MaxTurns: a.o.Config.Limits.MaxTurns, MaxOutputTokens: a.o.Config.Limits.MaxOutputTokens},
 	}, in)
 	if err != nil {
@@ -235,10 +235,8 @@ func (a *App) conversation(id string) (*conversation, error) {
 		if err != nil {
 			return nil, err
 		}
-		c = &conversation{
-			gate:         gate.New(gate.Options{Policy: a.o.Policy, Files: a.files, Asker: a.o.Asker, Waits: a.waits}),
-			instructions: text,
-		}
+		c = &conversation{files: a.files.View(), instructions: text}
+		c.gate = gate.New(gate.Options{Policy: a.o.Policy, Files: c.files, Tree: gate.NewTree(a.o.Asker, a.waits)})
 		a.sessions[id] = c
 	}
 	return c, nil

@@ -1,63 +1,51 @@
 // Package gate holds the one decision on every call: whether a plan may be
 // carried out. It is part of the trusted code.
 //
-// The order is fixed (spec tools.md, "Effects and the gate"): paths against the
-// roots and the approved directories, then protected paths, then mode, flags
-// and grants, then a question to the person, which without a person is a no.
-// Nothing that a model, a tool or a repository says can change the order or the
-// policy.
+// The order is fixed (spec tools.md, "Effects and the gate"): the session's tools,
+// paths against the roots and the approved directories, then protected paths,
+// then ceiling, mode, flags and grants, then a question to the person, which
+// without a person is a no. Nothing that a model, a tool or a repository says can
+// change the order or the policy.
 package gate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
-	"alisio/agent/clock"
 	"alisio/agent/perm"
 	"alisio/agent/workspace"
 	"alisio/plug"
 )
 
-// Gate decides on the calls of one session. It is safe for concurrent use, and
-// it is the queue through which every question to the person goes: it
-// implements plug.Asker, and it alone begins and ends human waits.
+// Gate decides on the calls of one session. It is safe for concurrent use.
 type Gate struct {
 	policy perm.Policy
 	files  *workspace.Workspace
-	asker  plug.Asker
-	waits  *clock.HumanWaits
-	// queue lets one question at a time through, in the order of arrival.
-	queue chan struct{}
-
-	mu     sync.Mutex
-	grants map[string]bool
+	label  string
+	tree   *Tree
 }
 
 // Options is what a gate is made from.
 type Options struct {
+	// Policy is what was allowed beforehand, with the session's ceiling.
 	Policy perm.Policy
 	Files  *workspace.Workspace
-	// Asker puts questions to the person; nil: there is none.
-	Asker plug.Asker
-	Waits *clock.HumanWaits
+	// Label is the agent path of a child ("general › explore"), empty for a root.
+	Label string
+	// Tree is that of the root session.
+	Tree *Tree
 }
 
 // New makes the gate of a session.
 func New(o Options) *Gate {
-	return &Gate{
-		policy: o.Policy, files: o.Files, asker: o.Asker, waits: o.Waits,
-		queue:  make(chan struct{}, 1), // the one ticket to ask; nothing is dropped
-		grants: make(map[string]bool),
-	}
+	return &Gate{policy: o.Policy, files: o.Files, label: o.Label, tree: o.Tree}
 }
 
 // Offers reports whether any call of a tool with that widest effect could be
 // allowed; a tool that can not is not even offered to the model.
-func (g *Gate) Offers(effect plug.Effect) bool {
-	return g.policy.Offers(string(effect), g.asker != nil)
+func (g *Gate) Offers(tool string, effect plug.Effect) bool {
+	return g.policy.Ceiling.Admits(tool) && g.policy.Offers(string(effect), g.tree.asker != nil)
 }
 
 // Request is a call that waits for the decision.
@@ -87,6 +75,10 @@ type Verdict struct {
 // no error.
 func (g *Gate) Decide(ctx context.Context, r Request) (Verdict, error) {
 	r.Plan.Effect = Effect(r.Plan)
+	if !g.policy.Ceiling.Admits(r.Tool) {
+		g.resolved(r, false, plug.Deny, plug.ByFlag)
+		return verdict(false, "this session was started without that tool"), nil
+	}
 	d, err := g.directories(ctx, r)
 	if err != nil || d.Opened || d.Reason != "" {
 		return d, err
@@ -94,7 +86,7 @@ func (g *Gate) Decide(ctx context.Context, r Request) (Verdict, error) {
 	v := g.policy.Decide(string(r.Plan.Effect))
 	protected := g.protected(r.Plan)
 	q := plug.Question{
-		Kind: plug.AskCall, SessionID: r.SessionID, CallID: r.CallID, Tool: r.Tool, Plan: r.Plan,
+		Kind: plug.AskCall, SessionID: r.SessionID, CallID: r.CallID, Label: g.label, Tool: r.Tool, Plan: r.Plan,
 		Protected: protected, Remedy: g.policy.Remedy(string(r.Plan.Effect)),
 	}
 	switch {
@@ -106,13 +98,13 @@ func (g *Gate) Decide(ctx context.Context, r Request) (Verdict, error) {
 	case v.Decision == perm.Allow:
 		g.resolved(r, false, plug.Once, by(v))
 		return verdict(true, ""), nil
-	case g.granted(r.Plan.Key):
+	case g.tree.granted(r.Plan.Key):
 		g.resolved(r, false, plug.Session, plug.ByGrant)
 		return verdict(true, ""), nil
 	}
 	a, err := g.ask(ctx, r, q)
 	if err == nil && a.Decision == plug.Session && protected == "" {
-		g.grant(r.Plan.Key)
+		g.tree.grant(r.Plan.Key)
 	}
 	return verdict(err == nil && a.Decision != plug.Deny, reason(a, q)), err
 }
@@ -158,7 +150,7 @@ func (g *Gate) directories(ctx context.Context, r Request) (Verdict, error) {
 			continue
 		}
 		q := plug.Question{
-			Kind: plug.AskDirectory, SessionID: r.SessionID, CallID: r.CallID, Tool: r.Tool, Plan: r.Plan,
+			Kind: plug.AskDirectory, SessionID: r.SessionID, CallID: r.CallID, Label: g.label, Tool: r.Tool, Plan: r.Plan,
 			Directory: t.Approve,
 			Remedy:    fmt.Sprintf("outside the workspace; --add-dir %s opens it", t.Approve),
 		}
@@ -208,14 +200,14 @@ func (g *Gate) protected(p plug.Plan) string {
 
 // ask puts a question to the person, or answers for the missing one.
 func (g *Gate) ask(ctx context.Context, r Request, q plug.Question) (plug.Answer, error) {
-	if g.asker == nil {
+	if g.tree.asker == nil {
 		g.resolved(r, false, plug.Deny, plug.ByHeadless)
 		return plug.Answer{Decision: plug.Deny, Reason: q.Remedy, By: plug.ByHeadless}, nil
 	}
 	if r.Observe != nil {
-		r.Observe(plug.ApprovalRequested{ID: r.CallID, Name: r.Tool, Effect: r.Plan.Effect, Directory: q.Directory})
+		r.Observe(plug.ApprovalRequested{ID: r.CallID, Name: r.Tool, Effect: r.Plan.Effect, Label: g.label, Directory: q.Directory})
 	}
-	a, err := g.Ask(ctx, q)
+	a, err := g.tree.Ask(ctx, q)
 	if err != nil {
 		return plug.Answer{Decision: plug.Deny}, err
 	}
@@ -223,39 +215,15 @@ func (g *Gate) ask(ctx context.Context, r Request, q plug.Question) (plug.Answer
 	return a, nil
 }
 
-// Ask implements plug.Asker: it waits for its turn, stops the clocks of the
-// session and of its ancestors while the person thinks, and takes nothing but
-// the three known decisions for a yes.
+// Ask implements plug.Asker for what a call or a plugin asks: questions and reviews
+// of plans, in the queue of the tree. What a call may do is asked by Decide alone.
 func (g *Gate) Ask(ctx context.Context, q plug.Question) (plug.Answer, error) {
-	if g.asker == nil {
-		return plug.Answer{Decision: plug.Deny, Reason: q.Remedy, By: plug.ByHeadless}, nil
+	if q.Kind != plug.AskQuestions && q.Kind != plug.AskPlan {
+		return plug.Answer{Decision: plug.Deny}, fmt.Errorf("ask: kind %q is no question and no review", q.Kind)
 	}
-	defer g.waits.Begin(q.SessionID)()
-	select {
-	case g.queue <- struct{}{}:
-		defer func() { <-g.queue }()
-	case <-ctx.Done():
-		return plug.Answer{Decision: plug.Deny}, ctx.Err()
-	}
-	a, err := g.asker.Ask(ctx, q)
-	switch {
-	case ctx.Err() != nil:
-		return plug.Answer{Decision: plug.Deny}, ctx.Err()
-	case err != nil:
-		return plug.Answer{Decision: plug.Deny}, fmt.Errorf("ask about %s: %w", q.Tool, err)
-	}
-	switch a.Decision {
-	case plug.Once, plug.Session, plug.Deny:
-	default:
-		return plug.Answer{Decision: plug.Deny}, fmt.Errorf("ask about %s: %w", q.Tool, errAnswer)
-	}
-	if a.By == "" {
-		a.By = plug.ByUser
-	}
-	return a, nil
+	q.Label = g.label
+	return g.tree.Ask(ctx, q)
 }
-
-var errAnswer = errors.New("the surface gave an answer that is none of once, session, deny")
 
 // by says who decided, in the words of events: a run that is --read-only was made
 // so by a flag.
@@ -274,21 +242,6 @@ func (g *Gate) resolved(r Request, person bool, d plug.Decision, by plug.Decided
 		return
 	}
 	r.Observe(plug.ApprovalResolved{ID: r.CallID, Name: r.Tool, Effect: r.Plan.Effect, Decision: d, By: by})
-}
-
-func (g *Gate) granted(key string) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return key != "" && g.grants[key]
-}
-
-func (g *Gate) grant(key string) {
-	if key == "" {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.grants[key] = true
 }
 
 // reason is what the model is told after a no.

@@ -64,7 +64,7 @@ func newRig(t *testing.T, policy perm.Policy, asker plug.Asker) rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.Close() })
-	r.Gate = New(Options{Policy: policy, Files: w, Asker: asker, Waits: &clock.HumanWaits{}})
+	r.Gate = New(Options{Policy: policy, Files: w, Tree: NewTree(asker, &clock.HumanWaits{})})
 	return r
 }
 
@@ -246,7 +246,7 @@ func TestOneQuestionAtATimeInOrder(t *testing.T) {
 		for i := range 5 {
 			wg.Go(func() {
 				time.Sleep(time.Duration(i) * time.Millisecond)
-				r.Ask(context.Background(), plug.Question{CallID: string(rune('a' + i))})
+				r.tree.Ask(context.Background(), plug.Question{CallID: string(rune('a' + i))})
 			})
 		}
 		wg.Wait()
@@ -268,7 +268,7 @@ func TestAWaitStopsTheClockAndCanBeWithdrawn(t *testing.T) {
 		}}
 		r := newRig(t, perm.Policy{}, a)
 		var active clock.Active
-		defer r.waits.Bind("s", "", &active)()
+		defer r.tree.waits.Bind("s", "", &active)()
 		active.Start()
 		time.Sleep(time.Minute)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
@@ -296,7 +296,7 @@ func TestOffers(t *testing.T) {
 	} {
 		r := newRig(t, c.policy, c.asker)
 		for i, effect := range []plug.Effect{plug.EffectRead, plug.EffectWrite, plug.EffectProcess, plug.EffectExternal} {
-			if got := r.Offers(effect); got != c.want[i] {
+			if got := r.Offers("toy", effect); got != c.want[i] {
 				t.Errorf("%+v: %s: got %v", c.policy, effect, got)
 			}
 		}

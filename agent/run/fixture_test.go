@@ -122,7 +122,7 @@ func newBench(t *testing.T, p llm.Provider, policy perm.Policy, asker plug.Asker
 	}
 	return &bench{t: t, store: store, o: Options{
 		Provider: p, Model: llm.Model{ID: "m"}, Instructions: "be good", Tools: tools, Store: store,
-		Gate: gate.New(gate.Options{Policy: policy, Files: w, Asker: asker, Waits: &clock.HumanWaits{}}),
+		Gate: gate.New(gate.Options{Policy: policy, Files: w, Tree: gate.NewTree(asker, &clock.HumanWaits{})}),
 	}}
 }
 

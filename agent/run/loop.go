@@ -88,7 +88,7 @@ func (l *loop) offer() error {
 			return llm.Errorf(llm.CauseInternal, "%w", err)
 		}
 		l.tools[known.spec.Name] = known
-		if !l.o.Gate.Offers(known.spec.Effect) {
+		if !l.o.Gate.Offers(known.spec.Name, known.spec.Effect) {
 			continue
 		}
 		s := known.spec

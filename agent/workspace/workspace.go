@@ -30,7 +30,7 @@ type root struct {
 	info     fs.FileInfo
 	first    bool   // the workspace itself
 	approved bool   // added by Approve, not named at start
-	holds    int    // approvals that are not revoked, and one if it was named; guarded by Workspace.mu
+	holds    int    // approvals that are not revoked, of an approved one; guarded by Workspace.mu
 	base     string // where relative paths start, below the first root
 	lone     bool   // the user's own ignore rules do not hold
 }
@@ -44,14 +44,15 @@ type Workspace struct {
 	ledTo   pathSet // what settings of coding agents lead to by links
 	closed  pathSet // those that are never opened
 	lone    bool    // what lone of its roots is
+	view    bool    // the directories named at start belong to another one
 
-	writes sync.Mutex // one at a time
+	writes *sync.Mutex // one at a time, in all views
 }
 
 // Open opens a workspace: dir is its root, extra are further directories that
 // may be used. All must be existing directories.
 func Open(dir string, extra ...string) (*Workspace, error) {
-	w := new(Workspace)
+	w := &Workspace{writes: new(sync.Mutex)}
 	for _, d := range append([]string{dir}, extra...) {
 		if _, err := w.add(d, false); err != nil {
 			w.Close()
@@ -59,6 +60,20 @@ func Open(dir string, extra ...string) (*Workspace, error) {
 		}
 	}
 	return w, nil
+}
+
+// View is a workspace of the same directories, with approvals of its own. It is
+// closed before w; what is set up on w later is not seen in it.
+func (w *Workspace) View() *Workspace {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	v := &Workspace{own: w.own, ledTo: w.ledTo, closed: w.closed, lone: w.lone, view: true, writes: w.writes}
+	for _, r := range w.roots {
+		if !r.approved {
+			v.roots = append(v.roots, r)
+		}
+	}
+	return v
 }
 
 // SetBase lets relative paths start at a directory of the workspace instead of
@@ -89,6 +104,9 @@ func (w *Workspace) Approve(dir string) (revoke func(), err error) {
 func (w *Workspace) release(r *root) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if !r.approved {
+		return
+	}
 	if r.holds--; r.holds > 0 {
 		return
 	}
@@ -104,7 +122,9 @@ func (w *Workspace) Close() error {
 	defer w.mu.Unlock()
 	var errs []error
 	for _, r := range slices.Concat(w.roots, w.revoked) {
-		errs = append(errs, r.dir.Close())
+		if r.approved || !w.view {
+			errs = append(errs, r.dir.Close())
+		}
 	}
 	w.roots, w.revoked = nil, nil
 	return errors.Join(errs...)
@@ -125,7 +145,9 @@ func (w *Workspace) add(dir string, approved bool) (*root, error) {
 	defer w.mu.Unlock()
 	for _, have := range w.roots {
 		if os.SameFile(have.info, r.info) {
-			have.holds++
+			if have.approved {
+				have.holds++
+			}
 			return have, r.dir.Close()
 		}
 	}

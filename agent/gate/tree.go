@@ -1,0 +1,128 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"alisio/agent/clock"
+	"alisio/plug"
+)
+
+// Tree is what a root session and all below it share: the one queue through which
+// every question to the person goes, and what was granted for the session. It
+// implements plug.Asker, and it alone begins and ends human waits. It is safe for
+// concurrent use.
+type Tree struct {
+	asker plug.Asker
+	waits *clock.HumanWaits
+	// queue lets one question at a time through, in the order of arrival.
+	queue chan struct{}
+
+	mu     sync.Mutex
+	grants map[string]bool
+}
+
+// NewTree makes the tree of a root session. Without an asker there is no person:
+// calls are denied with the remedy, questions answer plug.ErrNoSurface.
+func NewTree(asker plug.Asker, waits *clock.HumanWaits) *Tree {
+	return &Tree{
+		asker: asker, waits: waits, grants: make(map[string]bool),
+		queue: make(chan struct{}, 1), // the one ticket to ask; nothing is dropped
+	}
+}
+
+// Ask implements plug.Asker: it waits for its turn, stops the clocks of the
+// session and of its ancestors while the person is waited for, and takes nothing
+// but a well-formed answer for a yes. When ctx ends, the question is withdrawn.
+func (t *Tree) Ask(ctx context.Context, q plug.Question) (plug.Answer, error) {
+	no := plug.Answer{Decision: plug.Deny}
+	if t.asker == nil {
+		if q.Kind == plug.AskQuestions || q.Kind == plug.AskPlan {
+			return no, plug.ErrNoSurface
+		}
+		return plug.Answer{Decision: plug.Deny, Reason: q.Remedy, By: plug.ByHeadless}, nil
+	}
+	defer t.waits.Begin(q.SessionID)()
+	select {
+	case t.queue <- struct{}{}:
+		defer func() { <-t.queue }()
+	case <-ctx.Done():
+		return no, ctx.Err()
+	}
+	if err := ctx.Err(); err != nil { // it ended while both were ready
+		return no, err
+	}
+	a, err := t.asker.Ask(ctx, q)
+	switch {
+	case ctx.Err() != nil:
+		return no, ctx.Err()
+	case err != nil:
+		return no, fmt.Errorf("ask about %s: %w", q.Tool, err)
+	}
+	if err := check(q, a); err != nil {
+		return no, fmt.Errorf("ask about %s: %w", q.Tool, err)
+	}
+	if a.By == "" {
+		a.By = plug.ByUser
+	}
+	return a, nil
+}
+
+// maxWritten bounds what a person writes in an answer, in bytes.
+const maxWritten = 50_000
+
+// check says what is wrong with an answer. A surface is no part of the trusted
+// code: what it gives is taken for nothing that it does not say.
+func check(q plug.Question, a plug.Answer) error {
+	if len(a.Reason) > maxWritten {
+		return errors.New("the surface gave a reason that is too long")
+	}
+	switch q.Kind {
+	case plug.AskQuestions:
+		return checkChosen(q.Questions, a.Chosen)
+	case plug.AskPlan:
+		if a.Decision == plug.Once || a.Decision == plug.Deny || a.Decision == plug.Feedback {
+			return nil
+		}
+		return errors.New("the surface gave an answer to a plan that is none of once, deny, feedback")
+	}
+	if a.Decision == plug.Once || a.Decision == plug.Session || a.Decision == plug.Deny {
+		return nil
+	}
+	return errors.New("the surface gave an answer that is none of once, session, deny")
+}
+
+func checkChosen(questions []plug.Choice, chosen []plug.Chosen) error {
+	if len(chosen) != len(questions) {
+		return fmt.Errorf("the surface answered %d of %d questions", len(chosen), len(questions))
+	}
+	for i, c := range chosen {
+		outside := slices.ContainsFunc(c.Options, func(n int) bool { return n < 0 || n >= len(questions[i].Options) })
+		switch {
+		case outside, len(c.Options) > 1 && !questions[i].Multiple, len(c.Options) > len(questions[i].Options):
+			return fmt.Errorf("the surface chose what question %d does not offer", i+1)
+		case len(c.Text) > maxWritten, c.Text != strings.ToValidUTF8(c.Text, ""):
+			return fmt.Errorf("the surface gave a text for question %d that is too long or no text", i+1)
+		}
+	}
+	return nil
+}
+
+func (t *Tree) granted(key string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return key != "" && t.grants[key]
+}
+
+func (t *Tree) grant(key string) {
+	if key == "" {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.grants[key] = true
+}
