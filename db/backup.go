@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 
+	"alisio/db/place"
+
 	"modernc.org/sqlite"
 )
 
@@ -37,7 +39,7 @@ func (d *DB) copyTo(ctx context.Context, path string) error {
 	if err := os.Remove(part); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if err := create(part); err != nil {
+	if err := place.Create(part); err != nil {
 		return err
 	}
 	err := vacuumInto(ctx, d.path, part)

@@ -253,7 +253,7 @@ func TestReaderBeforeACommitWithoutLog(t *testing.T) {
 	if err := d.setJournal(t.Context(), "delete"); err != nil {
 		t.Fatal(err)
 	}
-	if now := must(column[text](d.writer.conn, `PRAGMA journal_mode`))(t); now[0] != "delete" {
+	if now := strs(t, d.writer.conn, `PRAGMA journal_mode`); now[0] != "delete" {
 		t.Fatalf("the journal is %s", now)
 	}
 	pool := raw(t, d.path)

@@ -15,7 +15,9 @@ import (
 	"alisio/db/hold"
 	"alisio/db/netfs"
 	"alisio/db/pages"
+	"alisio/db/place"
 	"alisio/db/report"
+	"alisio/db/schema"
 	"alisio/db/swap"
 
 	"modernc.org/sqlite"
@@ -50,10 +52,10 @@ func Check(ctx context.Context, o Options) (Report, error) {
 	if !filepath.IsAbs(o.Path) || !filepath.IsAbs(o.Home) {
 		return r, fmt.Errorf("check db: path %q and home %q must be absolute", o.Path, o.Home)
 	}
-	for _, name := range swap.Left(resolved(o.Path)) {
+	for _, name := range swap.Left(place.Resolved(o.Path)) {
 		r.Add(Note, fixRemedy, "a repair that was cut short left %s", name)
 	}
-	if err := lost(o.Path); err != nil {
+	if err := place.Lost(o.Path); err != nil {
 		return r, broken(&r, err)
 	}
 	if _, err := os.Lstat(o.Path); errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +64,7 @@ func Check(ctx context.Context, o Options) (Report, error) {
 	}
 	o.ReadOnly, o.Notice = true, func(text string) { r.Add(Note, "", "%s", text) }
 	checkFiles(&r, o)
-	if checkLog(&r, resolved(o.Path)) {
+	if checkLog(&r, place.Resolved(o.Path)) {
 		return r, nil // opening it, and closing it, would empty the log
 	}
 	d, err := Open(ctx, o)
@@ -94,7 +96,7 @@ func broken(r *Report, err error) error {
 // checkLog looks whether the log is damaged, if nobody has the database open: while
 // others write in it no log is as it is read.
 func checkLog(r *Report, path string) (damaged bool) {
-	if size(path+"-wal") <= 0 || regular(path) != nil {
+	if place.Size(path+"-wal") <= 0 || place.Regular(path) != nil {
 		return false
 	}
 	f, err := hold.File(path)
@@ -111,7 +113,7 @@ func checkLog(r *Report, path string) (damaged bool) {
 
 // checkFiles looks at sizes and permissions.
 func checkFiles(r *Report, o Options) {
-	r.Add(Good, "", "%s: %s, and %s in its log; it uses %s", o.Path, report.Decimal(size(o.Path)), report.Decimal(size(o.Path+"-wal")), journalOf(o.Path))
+	r.Add(Good, "", "%s: %s, and %s in its log; it uses %s", o.Path, report.Decimal(place.Size(o.Path)), report.Decimal(place.Size(o.Path+"-wal")), journalOf(o.Path))
 	if name, yes := netfs.Of(filepath.Dir(o.Path)); yes {
 		r.Add(Note, "keep it on a local disk, with ALISIO_STATE_HOME or --db", "%s", netfs.Line(filepath.Dir(o.Path), name))
 	}
@@ -129,7 +131,7 @@ func checkFiles(r *Report, o Options) {
 // journalOf tells how the database is written to. It comes before the database is
 // opened, see create.
 func journalOf(path string) string {
-	if regular(path) != nil {
+	if place.Regular(path) != nil {
 		return "nothing that can be read"
 	}
 	return pages.Journal(path)
@@ -161,12 +163,12 @@ func (c *checker) all() error {
 
 // shape looks which tables and columns there are.
 func (c *checker) shape() (err error) {
-	c.columns, err = c.texts(shape)
+	c.columns, err = c.texts(schema.ColumnsQuery)
 	return err
 }
 
 // has reports whether all columns of a list are there.
-func (c *checker) has(columns string) bool { return lacking(c.columns, "", columns) == "" }
+func (c *checker) has(columns string) bool { return schema.Has(c.columns, columns) }
 
 // texts runs a query of one column.
 func (c *checker) texts(query string) ([]string, error) {
@@ -203,7 +205,7 @@ func (c *checker) schema() error {
 		c.r.Add(Note, "", "nothing is stored yet: the database gets its tables when it is next opened")
 		return nil
 	}
-	if checkFirst(c.d.path, c.columns) != nil {
+	if schema.Foreign(c.d.path, c.columns) != nil {
 		c.r.Add(Problem, "name another with ALISIO_STATE_HOME or --db", "these are not the tables of an Alisio database")
 		return nil
 	}
@@ -218,8 +220,8 @@ func (c *checker) schema() error {
 		}
 	}
 	c.r.Add(Good, "", "its schema has the versions %s", strings.Trim(strings.ReplaceAll(fmt.Sprint(have), " ", ", "), "[]"))
-	if latest := steps[len(steps)-1].version; newest(have) <= latest && !complete(have) {
-		c.r.Add(Note, "", "it is of version %d, and is brought up to version %d when it is next opened", newest(have), latest)
+	if latest := schema.Latest(); schema.Newest(have) <= latest && !schema.Complete(have) {
+		c.r.Add(Note, "", "it is of version %d, and is brought up to version %d when it is next opened", schema.Newest(have), latest)
 	}
 	return nil
 }

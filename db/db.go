@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 
 	"alisio/db/pages"
+	"alisio/db/place"
 
 	"modernc.org/sqlite" // the driver; this package is its only door
 )
@@ -67,7 +68,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	// Where there are no such locks the usual ones serve: they are lost only
 	// if something else in this process opens and closes the file.
 	_, _ = sqlite.OFDLocking(true)
-	d := &DB{path: resolved(o.Path), home: o.Home, readOnly: o.ReadOnly, ends: o.Ends, notice: o.Notice}
+	d := &DB{path: place.Resolved(o.Path), home: o.Home, readOnly: o.ReadOnly, ends: o.Ends, notice: o.Notice}
 	d.reads = reads{d}
 	open := d.openWriter
 	if o.ReadOnly {
@@ -80,7 +81,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 }
 
 func (d *DB) openWriter(ctx context.Context) error {
-	if err := prepare(d.path); err != nil {
+	if err := place.Prepare(d.path); err != nil {
 		return err
 	}
 	w, err := connect(ctx, d.path)
@@ -95,10 +96,10 @@ func (d *DB) openWriter(ctx context.Context) error {
 }
 
 func (d *DB) openReader(ctx context.Context) error {
-	if err := cmp.Or(regular(d.path), unmarked(d.path)); err != nil {
+	if err := cmp.Or(place.Regular(d.path), place.Unmarked(d.path)); err != nil {
 		return err
 	}
-	return d.openLook(ctx, mayWrite(d.path) == nil)
+	return d.openLook(ctx, place.MayWrite(d.path) == nil)
 }
 
 // openLook opens the database for reading and looks at it once, so that a file
@@ -111,7 +112,7 @@ func (d *DB) openLook(ctx context.Context, writable bool) error {
 		}
 		return Retry(ctx, func() error { return d.peek(ctx) })
 	}
-	if size(d.path+"-wal") > 0 {
+	if place.Size(d.path+"-wal") > 0 {
 		if pages.Indexed(d.path) {
 			if err := d.readersAt(d.readable(lookIndexed)); err != nil {
 				return err
@@ -154,7 +155,7 @@ const shortLog = 512 << 10
 // Options.Ends for when it is not.
 func (d *DB) Close() error {
 	var err error
-	log := size(d.path + "-wal")
+	log := place.Size(d.path + "-wal")
 	leave := d.ends && !d.raised && log < shortLog
 	if d.readers != nil && !leave {
 		err = d.readers.Close()

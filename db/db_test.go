@@ -105,7 +105,7 @@ func TestPragmas(t *testing.T) {
 	for pragma, want := range map[string]string{
 		"journal_mode": "wal", "foreign_keys": "1", "synchronous": "1", "busy_timeout": "200", "trusted_schema": "0", "query_only": "0",
 	} {
-		got := must(column[text](d.writer.conn, "PRAGMA "+pragma))(t)
+		got := strs(t, d.writer.conn, "PRAGMA "+pragma)
 		if !slices.Equal(got, []string{want}) {
 			t.Errorf("writer: %s is %v, want %s", pragma, got, want)
 		}

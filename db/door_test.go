@@ -16,12 +16,13 @@ import (
 var changing = regexp.MustCompile(`(?is)^\s*((insert|update|delete|replace|with\b.*\b(insert|update|delete)\b|create|drop|vacuum|reindex)\s|alter\s+table\s+\S|attach\s+(database\s+)?[?'"])`)
 
 // mayRun are the functions that may run a statement by themselves, and hold one
-// that changes rows, by the folder that they are in. Those of this package's
-// migrations, of the copy before them and of repair record no fact; those of a
-// storage run what a plugin gives them.
+// that changes rows, by the folder that they are in. Those of the migrations, of the
+// copy before them and of repair record no fact; those of a storage run what a plugin
+// gives them.
 var mayRun = map[string][]string{
 	".": {"record", "attempt", "begin", "exec", "pragma", "setJournal",
-		"migrate", "make", "alter", "reached", "vacuumInto", "compact", "newSchema", "addTriggers"},
+		"vacuumInto", "compact", "addTriggers"},
+	"schema":  {"exec", "Raise", "begin", "alter", "climb", "New"},
 	"storage": {"Exec", "Run", "plain"},
 	"salvage": {"exec", "try", "orphans"},
 }

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"alisio/db/place"
+	"alisio/db/schema"
 )
 
 // A program that ends leaves a short log, which the next one reads; a long one
@@ -26,7 +29,7 @@ func TestAShortLogIsLeftToTheNext(t *testing.T) {
 		left.conn.Close()
 		left.pool.Close()
 	})
-	if n := size(path + "-wal"); n <= 0 || n >= shortLog {
+	if n := place.Size(path + "-wal"); n <= 0 || n >= shortLog {
 		t.Fatalf("the log has %d bytes", n)
 	}
 	if err := d.Write(t.Context(), Normal, func(*Tx) error { return nil }); err == nil {
@@ -44,7 +47,7 @@ func TestAShortLogIsLeftToTheNext(t *testing.T) {
 		}
 		return nil
 	})
-	long := size(path + "-wal") // longer than is left
+	long := place.Size(path + "-wal") // longer than is left
 	if long < shortLog {
 		t.Fatalf("the log has only %d bytes", long)
 	}
@@ -73,7 +76,7 @@ func TestACopyOfTheFileHoldsTheFirstRun(t *testing.T) {
 	d := must(Open(t.Context(), Options{Path: path, Home: dir, Ends: true}))(t)
 	create1(t, d, "s", "first")
 	shut(t, d)
-	if n := size(path + "-wal"); n > 0 {
+	if n := place.Size(path + "-wal"); n > 0 {
 		t.Errorf("the log has %d bytes behind the first run", n)
 	}
 	if got := bodies(must(copied(t, path).ActiveMessages(t.Context(), "s"))(t)); got != "first" {
@@ -82,7 +85,7 @@ func TestACopyOfTheFileHoldsTheFirstRun(t *testing.T) {
 
 	dir, path = fixture(t, "sessions-v1.sqlite")
 	shut(t, must(Open(t.Context(), Options{Path: path, Home: dir, Ends: true}))(t))
-	if have := must(copied(t, path).Versions(t.Context()))(t); len(have) != len(steps) {
+	if have := must(copied(t, path).Versions(t.Context()))(t); len(have) != len(schema.Steps()) {
 		t.Errorf("the copy of the file is of versions %v", have)
 	}
 }
@@ -98,7 +101,7 @@ func TestALinkToTheDatabase(t *testing.T) {
 	d := must(Open(t.Context(), Options{Path: link, Home: dir, Ends: true}))(t)
 	create1(t, d, "s", strings.Repeat("x", shortLog))
 	shut(t, d)
-	if n := size(path + "-wal"); n > 0 {
+	if n := place.Size(path + "-wal"); n > 0 {
 		t.Errorf("a log of %d bytes was left behind", n)
 	}
 }

@@ -3,13 +3,11 @@ package db
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"syscall"
 
-	"alisio/db/swap"
+	"alisio/db/place"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -26,43 +24,8 @@ var (
 	errShut  = errors.New("the database is closed")
 )
 
-// DamagedError tells that a file is a broken database, or none. The file is as
-// it was.
-type DamagedError struct {
-	Path string
-	// Text: the file begins like a text, and never was a database.
-	Text bool
-	Err  error
-}
-
-func (e *DamagedError) Error() string {
-	if e.Text {
-		return fmt.Sprintf("%q is a text and no database", e.Path)
-	}
-	return fmt.Sprintf("the database %q is damaged (%v)", e.Path, e.Err)
-}
-
-// damaged looks at how the file begins. The descriptor that it closes is not of
-// a database that this process has open: that one could be read.
-func damaged(path string, err error) error {
-	e := &DamagedError{Path: path, Err: err}
-	f, open := os.Open(path)
-	if open != nil {
-		return e
-	}
-	defer f.Close()
-	if m, ok := swap.ReadMark(f, path); ok {
-		e.Err = fmt.Errorf("its repair was cut short; what there was before is %q", m.Aside)
-		return e
-	}
-	head := make([]byte, 256)
-	n, _ := io.ReadFull(f, head)
-	head = head[:n]
-	e.Text = swap.Text(head)
-	return e
-}
-
-func (e *DamagedError) Unwrap() error { return e.Err }
+// DamagedError tells that a file is a broken database, or none.
+type DamagedError = place.DamagedError
 
 // explain adds to an error what a person can do about it. It is applied once,
 // where the error comes out of SQLite or the file system.
@@ -70,7 +33,7 @@ func explain(path string, err error) error {
 	code := resultCode(err)
 	switch code & 0xff {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return damaged(path, err)
+		return place.Damaged(path, err)
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("the disk of %q is full: %w", path, err)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:

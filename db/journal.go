@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"path/filepath"
-	"slices"
 
 	"alisio/db/netfs"
 )
@@ -22,8 +21,9 @@ func (d *DB) journal() string {
 // setJournal sets the kind, which stays with the file, unless it is that one.
 func (d *DB) setJournal(ctx context.Context, kind string) error {
 	return Retry(ctx, func() error {
-		now, err := column[text](d.writer.conn, `PRAGMA journal_mode`)
-		if err != nil || slices.Equal(now, []string{kind}) {
+		var now string
+		err := d.writer.conn.QueryRowContext(context.Background(), `PRAGMA journal_mode`).Scan(&now)
+		if err != nil || now == kind {
 			return err
 		}
 		if kind == "delete" {

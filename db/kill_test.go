@@ -60,7 +60,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 		if n := must(d.CountMessages(t.Context(), fmt.Sprint(c.Process.Pid)))(t); n != len(all) {
 			t.Errorf("%d messages beside %d calls", n, len(all))
 		}
-		if got := must(column[text](d.writer.conn, `PRAGMA integrity_check`))(t); got[0] != "ok" {
+		if got := strs(t, d.writer.conn, `PRAGMA integrity_check`); got[0] != "ok" {
 			t.Errorf("integrity_check: %v", got)
 		}
 		shut(t, d)

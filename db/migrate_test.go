@@ -2,19 +2,18 @@ package db
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"alisio/db/schema"
 
 	"modernc.org/sqlite"
 )
@@ -35,9 +34,9 @@ func run(t testing.TB, pool *sql.DB, query string, args ...any) {
 	}
 }
 
-func strs(t testing.TB, pool *sql.DB, query string, args ...any) []string {
+func strs(t testing.TB, from schema.Querier, query string, args ...any) []string {
 	t.Helper()
-	rows := must(pool.Query(query, args...))(t)
+	rows := must(from.QueryContext(context.Background(), query, args...))(t)
 	var out []string
 	if err := drain(rows, func(rows *sql.Rows) error {
 		for rows.Next() {
@@ -96,54 +95,25 @@ func objects(t testing.TB, pool *sql.DB) []string {
 	return strs(t, pool, `SELECT type||' '||name||' '||ifnull(sql, '') FROM sqlite_master ORDER BY 1`)
 }
 
-// The text of a released migration is what databases were made with.
-func TestReleasedMigrations(t *testing.T) {
-	sums := map[string]string{
-		"migrations/0001.sql": "e9fdbf6c0255deab4b6e7c29973635975181f18997f7fbbf4f69e9dc3cdbc3b2",
-		"migrations/0002.sql": "7f676673c53246bdb8dc2863b3b63cc69c2508876ed8fc8d4f669ef095f8028c",
-		"migrations/0003.sql": "4417d43914ab167668afa57cb703721e7cc97007cc8311236a6de5b50e47e478",
-		"migrations/0004.sql": "f7f00b9ee962be9eb90b21255d823620113227d84ba0c7d12fc6ef559c406ce9",
-		"migrations/1001.sql": "57daae50d3bc0d36aa1737a5bbbe23dbaa77b6f6fd547cc7b9c0a40f8fe6ac19",
-	}
-	entries := must(fs.ReadDir(migrations, "migrations"))(t)
-	if len(entries) != len(sums) || len(steps) != len(sums) {
-		t.Errorf("%d files and %d steps, want %d", len(entries), len(steps), len(sums))
-	}
-	for _, s := range steps {
-		sum := sha256.Sum256(must(migrations.ReadFile(s.file))(t))
-		if got := hex.EncodeToString(sum[:]); got != sums[s.file] {
-			t.Errorf("%s has SHA-256 %s, want %s: a released migration is never edited", s.file, got, sums[s.file])
-		}
-	}
-	if !slices.IsSortedFunc(steps, func(a, b struct {
-		version int64
-		file    string
-	}) int {
-		return int(a.version - b.version)
-	}) {
-		t.Error("the steps are not in order")
-	}
-}
-
 var update = flag.Bool("update", false, "rewrite schema.sql from the migrations")
 
 // A new database is the same as one that went through all steps.
 func TestSchemaIsWhatTheStepsMake(t *testing.T) {
 	pool := raw(t, filepath.Join(t.TempDir(), "x"))
-	for _, s := range steps {
-		for _, text := range statements(string(must(migrations.ReadFile(s.file))(t))) {
+	for _, s := range schema.Steps() {
+		for _, text := range must(s.Statements())(t) {
 			run(t, pool, text)
 		}
 	}
 	want := strs(t, pool, `SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid`)
 	if *update {
 		text := "-- Made from the migrations by go test -run SchemaIs -update.\n" + strings.Join(want, ";\n") + ";\n"
-		if err := os.WriteFile("schema.sql", []byte(text), 0o644); err != nil {
+		if err := os.WriteFile("schema/schema.sql", []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if got, want := statements(schema), len(want); len(got) != want {
+	if got, want := schema.New(), len(want)+len(schema.Steps()); len(got) != want {
 		t.Fatalf("%d statements, want %d", len(got), want)
 	}
 	fresh := raw(t, open(t, t.TempDir()).path)
@@ -156,8 +126,8 @@ func TestSchemaIsWhatTheStepsMake(t *testing.T) {
 // statement.
 func TestSharedSchema(t *testing.T) {
 	pool := raw(t, filepath.Join(t.TempDir(), "x"))
-	for _, s := range steps[:sharedVersion] {
-		for _, text := range statements(string(must(migrations.ReadFile(s.file))(t))) {
+	for _, s := range schema.Steps()[:schema.Shared] {
+		for _, text := range must(s.Statements())(t) {
 			run(t, pool, text)
 		}
 	}
@@ -173,13 +143,8 @@ func TestNewDatabase(t *testing.T) {
 	if got, want := must(d.Versions(t.Context()))(t), []int{1, 2, 3, 4, 1001}; !slices.Equal(got, want) {
 		t.Errorf("versions %v, want %v", got, want)
 	}
-	want := []string{"schema_migrations.version"}
-	for _, u := range usedColumns {
-		for _, name := range strings.Fields(u.columns) {
-			want = append(want, u.name+"."+name)
-		}
-	}
-	if got := must(d.shape())(t); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+	want := append(schema.Used(), "schema_migrations.version")
+	if got := must(schema.Columns(d.writer.conn))(t); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
 		t.Errorf("it has the columns\n%v, the list says\n%v", got, want)
 	}
 	if backups := must(filepath.Glob(filepath.Join(dir, "*backup*")))(t); len(backups) != 0 {

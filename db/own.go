@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"alisio/db/netfs"
+	"alisio/db/place"
 
 	"modernc.org/sqlite"
 )
@@ -19,7 +20,7 @@ const limitAttached = 7
 // foreign: it calls no functions with effects, and its shadow tables are not to
 // be written by hand. Close the connection and then the pool.
 func OpenOwn(ctx context.Context, path string) (*sql.DB, *sql.Conn, error) {
-	if err := beside(path); err != nil {
+	if err := place.Beside(path); err != nil {
 		return nil, nil, err
 	}
 	// See Open: it counts before the first file.

@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"fmt"
 
+	"alisio/db/schema"
+
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
@@ -78,11 +80,11 @@ func (e *OlderError) Unwrap() error { return e.Err }
 // older tells whether a statement that SQLite does not understand is for a
 // database of an older version, or for what is none of ours.
 func (d *DB) older(err error) error {
-	have, failed := versions(d.readers)
-	if failed == nil && !complete(have) {
+	have, failed := schema.Versions(d.readers)
+	if failed == nil && !schema.Complete(have) {
 		var there []string // nothing, where a program died before it had made the schema
-		if there, failed = column[text](d.readers, shape); failed == nil {
-			return cmp.Or(checkFirst(d.path, there), error(&OlderError{Path: d.path, Version: int(newest(have)), Err: err}))
+		if there, failed = schema.Columns(d.readers); failed == nil {
+			return cmp.Or(schema.Foreign(d.path, there), error(&OlderError{Path: d.path, Version: int(schema.Newest(have)), Err: err}))
 		}
 	}
 	return explain(d.path, err)

@@ -15,7 +15,9 @@ import (
 	"alisio/db/hold"
 	"alisio/db/lock"
 	"alisio/db/pages"
+	"alisio/db/place"
 	"alisio/db/report"
+	"alisio/db/schema"
 	"alisio/db/swap"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -48,7 +50,7 @@ func repairBy(ctx context.Context, o Options, now time.Time, step func(string)) 
 	if o.ReadOnly {
 		return r, fmt.Errorf("repair db: %w", ErrReadOnly)
 	}
-	o.Path = resolved(o.Path)
+	o.Path = place.Resolved(o.Path)
 	p := repair{o: o, now: now, r: &r, Swap: swap.Swap{Path: o.Path, Stamp: now.UTC().Format(swap.StampLayout), Step: step}}
 	if err := p.run(ctx); err != nil {
 		return r, fmt.Errorf("repair db: %w", explain(o.Path, err))
@@ -68,7 +70,7 @@ func (p *repair) run(ctx context.Context) error {
 	if there, err := p.bringBack(ctx); err != nil || !there {
 		return err
 	}
-	if err := regular(p.Path); err != nil && !swap.Abandoned(p.Path) {
+	if err := place.Regular(p.Path); err != nil && !swap.Abandoned(p.Path) {
 		return err
 	}
 	f, err := hold.File(p.Path)
@@ -118,7 +120,7 @@ func (p *repair) bringBack(ctx context.Context) (there bool, err error) {
 	case err != nil:
 		return false, err
 	case from == "":
-		return true, create(p.Path) // its log alone is left
+		return true, place.Create(p.Path) // its log alone is left
 	}
 	p.r.Add(Problem, "", "the database was missing; it was made again from %s", from)
 	return true, nil
@@ -144,7 +146,7 @@ func (p *repair) finish() (done bool, from string, err error) {
 		p.r.Add(Good, "", "a new database is in its place: %s", p.Path)
 		return true, "", os.Remove(m.Recovered)
 	}
-	if size(m.Aside) < 0 {
+	if place.Size(m.Aside) < 0 {
 		return false, p.Path, nil
 	}
 	return false, m.Aside, nil
@@ -197,8 +199,8 @@ func isSound(ctx context.Context, path, name string) (bool, error) {
 	var verdict string
 	if err == nil {
 		err = conn.QueryRowContext(ctx, `PRAGMA integrity_check(1)`).Scan(&verdict)
-		if there, failed := column[text](conn, shape); verdict == "ok" {
-			err = cmp.Or(failed, checkFirst(name, there))
+		if there, failed := schema.Columns(conn); verdict == "ok" {
+			err = cmp.Or(failed, schema.Foreign(name, there))
 		}
 		err = errors.Join(err, conn.Close(), pool.Close())
 	}
@@ -213,7 +215,7 @@ func isSound(ctx context.Context, path, name string) (bool, error) {
 
 // tidy is the repair of a database that needs none.
 func (p *repair) tidy(ctx context.Context) error {
-	before := size(p.Path) + max(size(p.Path+"-wal"), 0)
+	before := place.Size(p.Path) + max(place.Size(p.Path+"-wal"), 0)
 	pool, conn, err := openRaw(ctx, writable(p.Path, exclusivePragmas))
 	if err != nil {
 		return err
@@ -230,14 +232,14 @@ func (p *repair) tidy(ctx context.Context) error {
 		return err
 	}
 	p.r.Add(Good, "", "%s and %s removed, %s", report.Counted(c.Blobs, "blob", "blobs"), report.Counted(c.Files, "stray file", "stray files"), report.Decimal(c.Bytes))
-	p.r.Add(Good, "", "the database is whole: %s before, %s now", report.Decimal(before), report.Decimal(size(p.Path)))
+	p.r.Add(Good, "", "the database is whole: %s before, %s now", report.Decimal(before), report.Decimal(place.Size(p.Path)))
 	return nil
 }
 
 // compact backs up, and then rewrites the file without its gaps.
 func (p *repair) compact(ctx context.Context, conn *sql.Conn) error {
 	backup := swap.Free(fmt.Sprintf("%s.%s.backup", p.Path, p.Stamp))
-	if err := create(backup); err != nil {
+	if err := place.Create(backup); err != nil {
 		return err
 	}
 	if _, err := conn.ExecContext(ctx, `VACUUM INTO ?`, backup); err != nil {

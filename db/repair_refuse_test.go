@@ -323,7 +323,7 @@ func TestRestoreFails(t *testing.T) {
 	if _, err := Repair(t.Context(), o, repairTime); err == nil {
 		t.Error("a directory was restored")
 	}
-	for _, end := range sidecars() {
+	for _, end := range swap.Sidecars() {
 		if _, err := os.Lstat(o.Path + end); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%q is there: %v", end, err)
 		}

@@ -3,12 +3,13 @@ package db
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
 	"alisio/db/pages"
+	"alisio/db/place"
 	"alisio/db/salvage"
+	"alisio/db/schema"
 )
 
 // salvagePragmas: a damaged schema is read as far as it goes, which defensive
@@ -25,10 +26,10 @@ const salvagePatience, salvageByte = 10 * time.Minute, 4 * time.Microsecond
 // copy; pages are read where they are, since SQLite may have changed the copy, or
 // dropped its log.
 func (p *repair) salvage(ctx context.Context, from, work, to string) (made int, err error) {
-	ctx, stop := context.WithTimeoutCause(ctx, salvagePatience+time.Duration(max(size(work), 0))*salvageByte,
+	ctx, stop := context.WithTimeoutCause(ctx, salvagePatience+time.Duration(max(place.Size(work), 0))*salvageByte,
 		errors.New("it takes too long: is its schema what it seems?"))
 	defer stop()
-	if err := create(to); err != nil {
+	if err := place.Create(to); err != nil {
 		return 0, err
 	}
 	triggers, err := p.copyRows(ctx, from, work, to)
@@ -47,7 +48,7 @@ func (p *repair) salvage(ctx context.Context, from, work, to string) (made int, 
 // copyRows copies schema and rows into an empty file.
 func (p *repair) copyRows(ctx context.Context, from, work, to string) (triggers []string, err error) {
 	data := p.File
-	if size(from+"-journal") > 0 {
+	if place.Size(from+"-journal") > 0 {
 		from = work // rolled back in the copy alone
 	}
 	if from != p.Path {
@@ -68,12 +69,12 @@ func (p *repair) copyRows(ctx context.Context, from, work, to string) (triggers 
 		return nil, err
 	}
 	triggers, err = salvage.Copy(ctx, salvage.Options{
-		Conn: conn, From: work, Size: max(size(work), 0) + max(size(work+"-wal"), 0) + 1, Pages: disk.Pages,
-		Schema: newSchema(), Stray: "recovered-" + p.Stamp, Tell: p.tell,
+		Conn: conn, From: work, Size: max(place.Size(work), 0) + max(place.Size(work+"-wal"), 0) + 1, Pages: disk.Pages,
+		Schema: schema.New(), Stray: "recovered-" + p.Stamp, Tell: p.tell,
 	})
 	switch closed := errors.Join(conn.Close(), pool.Close()); {
 	case errors.Is(err, salvage.ErrForeign):
-		return nil, &ForeignError{p.Path, err.Error()}
+		return nil, &ForeignError{Path: p.Path, Why: err.Error()}
 	case errors.Is(err, salvage.ErrNothing):
 		return nil, &DamagedError{Path: p.Path, Err: err}
 	default:
@@ -101,7 +102,7 @@ func (p *repair) complete(ctx context.Context, path string) (made int, err error
 	if err := errors.Join(err, d.Close()); err != nil {
 		return 0, err
 	}
-	for v := range int64(sharedVersion) {
+	for v := range int64(schema.Shared) {
 		_ = os.Remove(oldBackup(path, v))
 	}
 	return made, nil
@@ -123,17 +124,8 @@ func (p *repair) addTriggers(ctx context.Context, path string, triggers []string
 	if err := errors.Join(err, conn.Close(), pool.Close()); err != nil {
 		return err
 	}
-	if size(path+"-wal") > 0 || size(path+"-journal") > 0 {
+	if place.Size(path+"-wal") > 0 || place.Size(path+"-journal") > 0 {
 		return errors.New("its log is still there")
 	}
 	return nil
-}
-
-// newSchema is what makes a new database of today.
-func newSchema() []string {
-	out := statements(schema)
-	for _, s := range steps {
-		out = append(out, fmt.Sprintf(`INSERT OR IGNORE INTO main.schema_migrations (version) VALUES (%d)`, s.version))
-	}
-	return out
 }

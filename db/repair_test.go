@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"alisio/db/blob"
+	"alisio/db/place"
 	"alisio/db/swap"
 )
 
@@ -197,7 +198,7 @@ func TestFlippedBytes(t *testing.T) {
 }
 
 func removeSidecars(path string) {
-	for _, end := range sidecars()[1:] {
+	for _, end := range swap.Sidecars()[1:] {
 		os.Remove(path + end)
 	}
 }
@@ -241,7 +242,7 @@ func TestDamagedHeader(t *testing.T) {
 func TestTruncatedFile(t *testing.T) {
 	for _, keep := range []float64{0.9, 0.5} {
 		o := filled(t)
-		if err := os.Truncate(o.Path, int64(float64(size(o.Path))*keep)); err != nil {
+		if err := os.Truncate(o.Path, int64(float64(place.Size(o.Path))*keep)); err != nil {
 			t.Fatal(err)
 		}
 		before := readable(t, o)
@@ -293,10 +294,10 @@ func TestC112TornLog(t *testing.T) {
 	c.Process.Kill()
 	c.Wait()
 	o := Options{Path: filepath.Join(dir, "sessions.sqlite"), Home: dir}
-	if size(o.Path+"-wal") < 4096 {
-		t.Fatalf("the log has %d bytes", size(o.Path+"-wal"))
+	if place.Size(o.Path+"-wal") < 4096 {
+		t.Fatalf("the log has %d bytes", place.Size(o.Path+"-wal"))
 	}
-	if err := os.Truncate(o.Path+"-wal", size(o.Path+"-wal")-20); err != nil {
+	if err := os.Truncate(o.Path+"-wal", place.Size(o.Path+"-wal")-20); err != nil {
 		t.Fatal(err)
 	}
 	r := must(Repair(t.Context(), o, repairTime))(t)

@@ -10,7 +10,7 @@ import (
 
 func syncNow(t *testing.T, d *DB) string {
 	t.Helper()
-	got := must(column[text](d.writer.conn, `PRAGMA synchronous`))(t)
+	got := strs(t, d.writer.conn, `PRAGMA synchronous`)
 	return strings.Join(got, ",")
 }
 
@@ -112,7 +112,7 @@ func TestFullDisk(t *testing.T) {
 	if got := bodies(must(d.ActiveMessages(t.Context(), "s"))(t)); got != "kept" {
 		t.Errorf("messages %q, want kept alone", got)
 	}
-	if got := must(column[text](d.writer.conn, `PRAGMA integrity_check`))(t); !slices.Equal(got, []string{"ok"}) {
+	if got := strs(t, d.writer.conn, `PRAGMA integrity_check`); !slices.Equal(got, []string{"ok"}) {
 		t.Errorf("integrity_check: %v", got)
 	}
 	write(t, d, func(x *Tx) error { return x.RenameSession("s", "small writes go on") })

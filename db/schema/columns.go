@@ -1,45 +1,65 @@
-package db
+package schema
 
 import (
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// shape lists the columns of a database's tables as "table.column", in lower case.
+// Columns lists the columns of a database's tables as "table.column", in lower case.
 // A virtual table has none here: what makes it may not be in this program.
-const shape = `SELECT lower(m.name || '.' || ifnull(p.name, ''))
+func Columns(from Querier) ([]string, error) {
+	found, err := column[sql.NullString](from, ColumnsQuery)
+	out := make([]string, len(found))
+	for i, c := range found {
+		out[i] = c.String
+	}
+	return out, err
+}
+
+// ColumnsQuery is what Columns asks.
+const ColumnsQuery = `SELECT lower(m.name || '.' || ifnull(p.name, ''))
 	FROM sqlite_master m LEFT JOIN pragma_table_info(iif(m.rootpage, m.name, '')) p
 	WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' LIMIT 10000`
 
 // ForeignError tells that a database is another program's.
 type ForeignError struct {
 	Path string
-	why  string
+	// Why is what it has, or lacks.
+	Why string
 }
 
 func (e *ForeignError) Error() string {
-	return fmt.Sprintf("%q is the database of another program: %s", e.Path, e.why)
+	return fmt.Sprintf("%q is the database of another program: %s", e.Path, e.Why)
 }
 
-// checkColumns tells whether a database of a newer program still has all that
-// this one reads and writes. It is opened as it is, or refused.
-func (d *DB) checkColumns(version int64) error {
-	there, err := d.shape()
-	if err != nil {
-		return err
-	}
+// Used are the columns that the statements of package db name, as Columns lists them.
+func Used() (all []string) {
 	for _, t := range usedColumns {
-		if name := lacking(there, t.name+".", t.columns); name != "" {
-			return fmt.Errorf("%q was changed by a newer alisio (version %d) and has no %s.%s: update alisio", d.path, version, t.name, name)
+		for _, name := range strings.Fields(t.columns) {
+			all = append(all, t.name+"."+name)
 		}
 	}
-	return nil
+	return all
 }
 
-// checkFirst refuses a database with tables that do not have the shape that the
+// Missing returns the first of the used columns that is not there.
+func Missing(there []string) string {
+	for _, name := range Used() {
+		if !slices.Contains(there, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Has reports whether all columns of a list are there, "table.column" between spaces.
+func Has(there []string, columns string) bool { return lacking(there, "", columns) == "" }
+
+// Foreign refuses a database with tables that do not have the shape that the
 // first version gave them: another program has tables of such names.
-func checkFirst(path string, there []string) error {
+func Foreign(path string, there []string) error {
 	has := func(table string) bool {
 		return slices.ContainsFunc(there, func(c string) bool { return strings.HasPrefix(c, table+".") })
 	}
@@ -76,7 +96,7 @@ var firstColumns = []struct{ name, columns string }{
 	{"schema_migrations", "version"},
 }
 
-// usedColumns are the columns that the statements of this package name.
+// usedColumns are the columns that the statements of package db name.
 var usedColumns = []struct{ name, columns string }{
 	{"sessions", "id workspace provider model locked_pid parent_id depth agent status title usage options created_at updated_at pinned archived_at locked_boot locked_start"},
 	{"messages", "seq session body compacted copy_of run_id"},

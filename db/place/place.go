@@ -1,4 +1,7 @@
-package db
+// Package place is what a database's files are before SQLite touches them: whether
+// there is one, whether it may be opened, and for whom. It makes an empty file and
+// takes permissions away, and writes in no file.
+package place
 
 import (
 	"bytes"
@@ -14,35 +17,35 @@ import (
 	"alisio/db/swap"
 )
 
-// prepare makes sure that the database's file is there. SQLite gives the files
-// beside it (-wal, -shm, -journal) the same mode, so the file is made here, with
+// Prepare makes sure that the database's file is there. SQLite gives the files
+// Beside it (-wal, -shm, -journal) the same mode, so the file is made here, with
 // one that no umask widens or narrows. One that is there stays as it is: it may
 // be somebody's letter.
-func prepare(path string) error {
+func Prepare(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	if err := beside(path); err != nil {
+	if err := Beside(path); err != nil {
 		return err
 	}
-	if err := lost(path); err != nil {
+	if err := Lost(path); err != nil {
 		return err
 	}
-	err := create(path)
+	err := Create(path)
 	if err == nil || !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if err := cmp.Or(regular(path), unmarked(path)); err != nil {
+	if err := cmp.Or(Regular(path), Unmarked(path)); err != nil {
 		return err
 	}
 	// SQLite would open what it may not write for reading, without a word, and
 	// try for seconds to make the files beside it.
-	return mayWrite(path)
+	return MayWrite(path)
 }
 
-// resolved is where a database lies whose name may be a link: SQLite goes by that,
+// Resolved is where a database lies whose name may be a link: SQLite goes by that,
 // and puts the files beside it there.
-func resolved(path string) string {
+func Resolved(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		return path
@@ -53,11 +56,11 @@ func resolved(path string) string {
 	return path
 }
 
-// beside refuses anything but files in the places of those beside the database:
+// Beside refuses anything but files in the places of those beside the database:
 // SQLite would wait for a pipe, and tries for seconds to open a directory.
-func beside(path string) error {
-	path = resolved(path)
-	for _, end := range sidecars()[1:] {
+func Beside(path string) error {
+	path = Resolved(path)
+	for _, end := range swap.Sidecars()[1:] {
 		info, err := os.Lstat(path + end)
 		if err == nil && !info.Mode().IsRegular() {
 			return fmt.Errorf("%q is no regular file, and in the way of the database", path+end)
@@ -66,10 +69,10 @@ func beside(path string) error {
 	return nil
 }
 
-// restrict takes the permissions of a database, and of what lies beside it, from
+// Restrict takes the permissions of a database, and of what lies beside it, from
 // everyone but their owner.
-func restrict(path string) error {
-	for _, end := range sidecars() {
+func Restrict(path string) error {
+	for _, end := range swap.Sidecars() {
 		if err := tighten(path + end); err != nil {
 			return err
 		}
@@ -77,15 +80,15 @@ func restrict(path string) error {
 	return nil
 }
 
-// mayWrite tells why the database, or a file beside it, can not be written.
-func mayWrite(path string) error {
+// MayWrite tells why the database, or a file beside it, can not be written.
+func MayWrite(path string) error {
 	return cmp.Or(canWrite(filepath.Dir(path)), canWrite(path))
 }
 
-// create makes an empty file, or tells with fs.ErrExist that there is one. It
+// Create makes an empty file, or tells with fs.ErrExist that there is one. It
 // never opens a file that is there: where locks belong to the process, closing
 // it again would drop those of the same database opened elsewhere.
-func create(path string) error {
+func Create(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -96,10 +99,10 @@ func create(path string) error {
 // shortest is the smallest page that a database can have, in bytes.
 const shortest = 512
 
-// regular refuses what is no file, such as a pipe that would never answer, what
+// Regular refuses what is no file, such as a pipe that would never answer, what
 // is too short to hold anything, and what has no files beside it.
-func regular(path string) error {
-	if err := lost(path); err != nil {
+func Regular(path string) error {
+	if err := Lost(path); err != nil {
 		return err
 	}
 	info, err := os.Stat(path)
@@ -109,35 +112,32 @@ func regular(path string) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%q is no regular file", path)
 	}
-	if err := beside(path); err != nil {
+	if err := Beside(path); err != nil {
 		return err
 	}
 	// SQLite takes what is shorter than a page for an empty file and writes
 	// over it, unless a journal says how the file was.
-	if n := info.Size(); n > 0 && n < shortest && size(path+"-journal") <= 0 {
-		return damaged(path, fmt.Errorf("%d bytes are no database", n))
+	if n := info.Size(); n > 0 && n < shortest && Size(path+"-journal") <= 0 {
+		return Damaged(path, fmt.Errorf("%d bytes are no database", n))
 	}
 	return nil
 }
 
-// unmarked refuses a database whose repair was cut short. For one at work SQLite waits.
-func unmarked(path string) error {
+// Unmarked refuses a database whose repair was cut short. For one at work SQLite waits.
+func Unmarked(path string) error {
 	if !swap.Cut(path) || hold.Taken(path) {
 		return nil
 	}
-	return damaged(path, nil)
+	return Damaged(path, nil)
 }
 
-// lost refuses to begin anew where there was a database.
-func lost(path string) error {
-	if err := swap.Lost(resolved(path)); err != nil {
+// Lost refuses to begin anew where there was a database.
+func Lost(path string) error {
+	if err := swap.Lost(Resolved(path)); err != nil {
 		return &DamagedError{Path: path, Err: err}
 	}
 	return nil
 }
-
-// Lost reports whether a database is missing, or empty, that once was there.
-func Lost(path string) bool { return lost(path) != nil }
 
 // Head reports whether a file that begins so is a database, or one whose repair was
 // cut short.
@@ -159,8 +159,8 @@ func tighten(path string) error {
 	return err
 }
 
-// size is a file's length in bytes, -1 if it is not there.
-func size(path string) int64 {
+// Size is a file's length in bytes, -1 if it is not there.
+func Size(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {
 		return -1
