@@ -15,7 +15,7 @@ import (
 // salvagePragmas: a damaged schema is read as far as it goes, which defensive
 // mode would not allow; its functions have no effects.
 const salvagePragmas = "_txlock=immediate&_pragma=busy_timeout(200)&_pragma=trusted_schema(0)&_pragma=writable_schema(1)" +
-	"&_pragma=cell_size_check(1)&_pragma=foreign_keys(0)&_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)"
+	"&_pragma=cell_size_check(1)&_pragma=foreign_keys(0)&_pragma=locking_mode(EXCLUSIVE)&_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)"
 
 // salvagePatience bounds what recovering may take, in the time for a small database
 // and that for each byte: a hostile one could keep SQLite at work without end.
