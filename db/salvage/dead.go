@@ -26,19 +26,21 @@ type dead struct {
 	strays []int64
 }
 
-// has reports whether a row was deleted: the table's index does not know it, or it
-// belongs to a deleted session, or is one.
+// has reports whether a row was deleted: the table's index does not know its number,
+// or it belongs to a deleted session, or is one: its number may be another's by now.
 func (d *dead) has(t *table, id int64, values []pages.Value) bool {
-	if t.indexed {
-		_, found := slices.BinarySearch(t.live, id)
-		return !found
-	}
+	numbered := false // no other row has ever had its number
 	name := ""
 	switch t.name {
 	case sessionsTable:
 		name = "id"
 	case "messages", "events", "tool_calls", "runs", "blob_refs":
-		name = "session"
+		name, numbered = "session", t.name == "messages" || t.name == "events"
+	}
+	if t.indexed {
+		if _, found := slices.BinarySearch(t.live, id); !found || numbered || d.live == nil {
+			return !found
+		}
 	}
 	for i, c := range t.stored() {
 		if c.name != name || i >= len(values) || values[i].Kind != pages.Text {
