@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"alisio/db/lock"
@@ -174,7 +175,7 @@ func TestLivingOwnersRunIsNotInterrupted(t *testing.T) {
 // A chain of children was walked to its root, and down again, from each of them.
 func TestInterruptRunsOverALongChain(t *testing.T) {
 	d := open(t, t.TempDir())
-	const length = 3000
+	const length = 3000 / damageStride
 	write(t, d, func(tx *Tx) error {
 		parent := ""
 		for i := range length {
@@ -229,9 +230,11 @@ func TestADoubtfulOwnerIsForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.ForgetOwner(t.Context(), "s"); !errors.As(err, &held) || held.Doubtful {
-		t.Errorf("while somebody has the lock: got %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) { // it waits for the lock
+		if err := d.ForgetOwner(t.Context(), "s"); !errors.As(err, &held) || held.Doubtful {
+			t.Errorf("while somebody has the lock: got %v", err)
+		}
+	})
 	l.Release()
 	for range 2 { // the second has nothing to do
 		if err := d.ForgetOwner(t.Context(), "s"); err != nil {

@@ -153,6 +153,7 @@ func TestNewDatabase(t *testing.T) {
 }
 
 func TestFixturesLoseNoRow(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name   string
 		backup string
@@ -277,6 +278,7 @@ func TestOldProgramsOnANewDatabase(t *testing.T) {
 // A migration adds a column that is already there and the program cannot start.
 // Trigger: a database where the column exists but the version row is missing.
 func TestC110ColumnWithoutItsVersion(t *testing.T) {
+	t.Parallel()
 	for _, last := range []int{0, 1, 2, 3} {
 		dir, path := fixture(t, "sessions-v4.sqlite")
 		pool := raw(t, path)

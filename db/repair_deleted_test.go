@@ -58,7 +58,7 @@ func speak(x *Tx, id string, messages int) error {
 	err := x.BeginRun(Run{ID: "run-" + id, Session: id, Status: "completed", CreatedMs: 5})
 	for i := range messages {
 		length := 2000 + i*37%3000
-		if i%10 == 9 {
+		if i%5 == 3 {
 			length = 80_000 // many pages for few rows
 		}
 		body := fmt.Sprintf(`{"role":"user","text":"%s %d %s"}`, id, i, strings.Repeat("y", length))
@@ -87,9 +87,9 @@ func deletedStore(t *testing.T) Options {
 	for i := range 4 {
 		fill(fmt.Sprintf("kept-%d", i), "", 60)
 		for j := range deletedTrees {
-			fill(fmt.Sprintf("deleted-%d-%d", i, j), "", 20)
-			fill(fmt.Sprintf("child-%d-%d", i, j), fmt.Sprintf("deleted-%d-%d", i, j), 5)
-			fill(fmt.Sprintf("grandchild-%d-%d", i, j), fmt.Sprintf("child-%d-%d", i, j), 5)
+			fill(fmt.Sprintf("deleted-%d-%d", i, j), "", 9)
+			fill(fmt.Sprintf("child-%d-%d", i, j), fmt.Sprintf("deleted-%d-%d", i, j), 2)
+			fill(fmt.Sprintf("grandchild-%d-%d", i, j), fmt.Sprintf("child-%d-%d", i, j), 2)
 		}
 	}
 	fill("again", "", 60)

@@ -49,8 +49,8 @@ func history(t *testing.T) (data, log []byte, all map[int64]Message) {
 		})
 	}
 	for i := range 5 {
-		fill(fmt.Sprintf("kept-%d", i), 200)
-		fill(fmt.Sprintf("deleted-%d", i), 200)
+		fill(fmt.Sprintf("kept-%d", i), 100)
+		fill(fmt.Sprintf("deleted-%d", i), 100)
 	}
 	for i := range 5 {
 		write(t, d, func(x *Tx) error { return x.DeleteSession(fmt.Sprintf("deleted-%d", i)) })
@@ -66,7 +66,7 @@ func history(t *testing.T) (data, log []byte, all map[int64]Message) {
 			all[m.Seq] = m
 		}
 	}
-	if len(all) != 1060 {
+	if len(all) != 560 {
 		t.Fatalf("%d messages", len(all))
 	}
 	return data, log, all
@@ -102,9 +102,10 @@ func interiors(data []byte) (out []int) {
 }
 
 func TestLostPages(t *testing.T) {
+	t.Parallel()
 	data, log, all := history(t)
 	at := leafPages(t, data, log, all)
-	if len(at) < 900 {
+	if len(at) < 480 {
 		t.Fatalf("the pages of %d messages are known", len(at))
 	}
 	zero := func(data []byte, n int) { clear(data[(n-1)*pageSize : n*pageSize]) }

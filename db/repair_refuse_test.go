@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,6 +34,7 @@ func foreignStore(t *testing.T, statements ...string) Options {
 // Another program's database is not replaced because it is damaged, be it in its rows
 // or in what says whose it is.
 func TestRepairOfAnotherProgramsDamagedDatabase(t *testing.T) {
+	t.Parallel()
 	const fill = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO %s SELECT i, 'name ' || i, '%s' FROM n`
 	songs := []string{
 		`CREATE TABLE songs (id INTEGER PRIMARY KEY, name TEXT, text TEXT)`, `CREATE INDEX by_name ON songs (name)`, fmt.Sprintf(fill, "songs", "la"),
@@ -41,7 +43,7 @@ func TestRepairOfAnotherProgramsDamagedDatabase(t *testing.T) {
 		`CREATE TABLE messages (id INTEGER PRIMARY KEY, name TEXT, text TEXT)`, `CREATE INDEX by_name ON messages (name)`, fmt.Sprintf(fill, "messages", "{}"),
 		`CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY)`, `INSERT INTO schema_migrations VALUES (1)`,
 	}
-	for _, tt := range []struct {
+	for i, tt := range []struct {
 		name       string
 		statements []string
 		// The page that is lost, and how much of it; zero is the index, one before it
@@ -58,6 +60,9 @@ func TestRepairOfAnotherProgramsDamagedDatabase(t *testing.T) {
 		{"messages, the table", same, -1, 200, "is not this program's"},
 		{"messages, the header", same, 1, 20, "is not this program's"},
 	} {
+		if i%damageStride != 0 {
+			continue
+		}
 		t.Run(tt.name, func(t *testing.T) {
 			o := foreignStore(t, tt.statements...)
 			if tt.page <= 0 {
@@ -80,6 +85,7 @@ func TestRepairOfAnotherProgramsDamagedDatabase(t *testing.T) {
 
 // A file of which nothing can be read stays as it is.
 func TestRepairOfNothing(t *testing.T) {
+	t.Parallel()
 	o := filled(t)
 	if err := os.Truncate(o.Path, 2*pageSize); err != nil {
 		t.Fatal(err)
@@ -120,9 +126,10 @@ func logOf(t *testing.T) (o Options, data, log []byte) {
 // A log with a damaged frame is set aside before SQLite drops what lies behind it, and
 // the check, which tells of it, does not open the database.
 func TestDamagedLog(t *testing.T) {
+	t.Parallel()
 	const frame = 24 + pageSize
 	flip := func(at int) func([]byte) { return func(log []byte) { log[(at+len(log))%len(log)] ^= 1 } }
-	for name, harm := range map[string]func(log []byte){
+	harms := map[string]func(log []byte){
 		"content":  flip(32 + 5*frame + 100),
 		"checksum": flip(32 + 5*frame + 17),
 		"salt":     flip(32 + 5*frame + 9),
@@ -136,7 +143,12 @@ func TestDamagedLog(t *testing.T) {
 			log[32+9] ^= 1
 		},
 		"header, all else": func(log []byte) { clear(log) },
-	} {
+	}
+	for i, name := range slices.Sorted(maps.Keys(harms)) {
+		if i%damageStride != 0 {
+			continue
+		}
+		harm := harms[name]
 		o, data, log := logOf(t)
 		harm(log)
 		if err := os.WriteFile(o.Path+"-wal", log, 0o600); err != nil {
@@ -176,6 +188,7 @@ func TestDamagedLog(t *testing.T) {
 
 // What a damaged log held is told too where the database itself is damaged.
 func TestDamagedLogOfADamagedDatabase(t *testing.T) {
+	t.Parallel()
 	o, _, log := logOf(t)
 	log[0] ^= 1
 	if err := os.WriteFile(o.Path+"-wal", log, 0o600); err != nil {
@@ -224,9 +237,10 @@ func TestWholeLogs(t *testing.T) {
 
 // One number of the header, for which SQLite refuses the whole database, costs no row.
 func TestNumbersOfTheHeader(t *testing.T) {
+	t.Parallel()
 	first := filled(t)
 	data := must(os.ReadFile(first.Path))(t)
-	for _, tt := range []struct {
+	for i, tt := range []struct {
 		name string
 		at   int
 		to   byte
@@ -234,6 +248,9 @@ func TestNumbersOfTheHeader(t *testing.T) {
 		{"write version", 18, 3}, {"read version", 19, 3}, {"fraction", 21, 65}, {"schema format", 47, 5}, {"schema format, large", 44, 0xff},
 		{"little UTF-16", 59, 2}, {"big UTF-16", 59, 3}, {"no encoding", 58, 1},
 	} {
+		if i%damageStride != 0 {
+			continue
+		}
 		o := Options{Home: t.TempDir()}
 		o.Path = filepath.Join(o.Home, "x.sqlite")
 		harmed := bytes.Clone(data)
@@ -247,7 +264,7 @@ func TestNumbersOfTheHeader(t *testing.T) {
 			continue
 		}
 		aside := asideOf(t, o)
-		if aside == "" || !bytes.Equal(must(os.ReadFile(aside))(t), harmed) || !strings.Contains(says(r, Good), "messages: all 2000") {
+		if aside == "" || !bytes.Equal(must(os.ReadFile(aside))(t), harmed) || !strings.Contains(says(r, Good), fmt.Sprintf("messages: all %d", filledRows)) {
 			t.Errorf("%s: told %+v", tt.name, r.Findings)
 		}
 		whole(t, o, sent())
@@ -257,7 +274,8 @@ func TestNumbersOfTheHeader(t *testing.T) {
 // A database that is missing, or empty, while something of it lies beside it is not
 // begun anew; a repair makes it again.
 func TestMissingDatabase(t *testing.T) {
-	for _, tt := range []struct {
+	t.Parallel()
+	for i, tt := range []struct {
 		name string
 		harm func(o Options) error
 		want string
@@ -279,6 +297,9 @@ func TestMissingDatabase(t *testing.T) {
 			return errors.Join(os.Rename(o.Path, o.Path+".recovered-20250304-050606"), os.Remove(o.Path+"-wal"))
 		}, ".recovered-20250304-050606", false},
 	} {
+		if i%damageStride != 0 {
+			continue
+		}
 		o, _, _ := logOf(t)
 		if err := tt.harm(o); err != nil {
 			t.Fatal(err)
@@ -339,6 +360,7 @@ func TestRestoreFails(t *testing.T) {
 
 // Repairs that find a database missing at the same time make it again once, with its log.
 func TestRepairsOfAMissingDatabase(t *testing.T) {
+	t.Parallel()
 	for range 5 {
 		o, _, _ := logOf(t)
 		aside := o.Path + ".damaged-20250304-050606"
@@ -367,6 +389,7 @@ func TestRepairsOfAMissingDatabase(t *testing.T) {
 // not keep the rest from being recovered; a trigger is made, and works on nothing that
 // is recovered: the session is made up.
 func TestRepairOfAHostileSchema(t *testing.T) {
+	t.Parallel()
 	const endless = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n)`
 	o := filled(t)
 	roots := []int64{rootOf(t, o, "messages"), rootOf(t, o, "sessions")}

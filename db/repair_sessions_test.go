@@ -37,6 +37,7 @@ func spoil(t *testing.T, o Options, page int64, length int) {
 
 // The page of the sessions is lost, their messages are not.
 func TestLostSessionsAreMadeUp(t *testing.T) {
+	t.Parallel()
 	d := open(t, t.TempDir())
 	long := strings.Repeat("ä", 300)
 	write(t, d, func(x *Tx) error {

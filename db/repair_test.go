@@ -23,14 +23,18 @@ import (
 
 var repairTime = time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
 
-// filled makes a database with 2,000 messages, 500 blob references and a session
+// filledRows is how many messages filled makes: on so many pages that a page leads to
+// them, as it does to those of thousands.
+const filledRows = 600
+
+// filled makes a database with messages, 500 blob references and a session
 // that has them, all in its file, and returns its options.
 func filled(t *testing.T) Options {
 	t.Helper()
 	d := open(t, filepath.Join(t.TempDir(), "home"))
 	create1(t, d, "s")
 	write(t, d, func(tx *Tx) error {
-		for i := range int64(2000) {
+		for i := range int64(filledRows) {
 			body := sentAs(i + 1)
 			if _, err := tx.AppendMessage(Message{Session: "s", Body: body}); err != nil {
 				return err
@@ -52,14 +56,14 @@ func filled(t *testing.T) Options {
 func sentAs(seq int64) string {
 	length := int(seq % 400)
 	if seq%50 == 0 {
-		length = 4000 + 7*int(seq)
+		length = 4000 + 25*int(seq)
 	}
 	return fmt.Sprintf(`{"role":"user","text":"%04d %s"}`, seq, strings.Repeat("x", length))
 }
 
 func sent() map[int64]string {
 	out := map[int64]string{}
-	for seq := range int64(2000) {
+	for seq := range int64(filledRows) {
 		out[seq+1] = sentAs(seq + 1)
 	}
 	return out
@@ -86,7 +90,7 @@ func readable(t *testing.T, o Options) map[int64]string {
 		return out
 	}
 	defer st.Close()
-	for seq := range int64(2001) {
+	for seq := range int64(filledRows + 1) {
 		var body []byte
 		var rest [4]sql.RawBytes
 		rows, err := st.QueryContext(t.Context(), seq)
@@ -147,6 +151,7 @@ func whole(t *testing.T, o Options, before map[int64]string) {
 }
 
 func TestFlippedBytes(t *testing.T) {
+	t.Parallel()
 	base := filled(t)
 	sound := must(os.ReadFile(base.Path))(t)
 	recovered := 0
@@ -188,7 +193,7 @@ func TestFlippedBytes(t *testing.T) {
 				t.Errorf("seed %d: no problem was told", seed)
 			}
 		}
-		if len(before) > 1990 && t.Failed() {
+		if len(before) > filledRows-10 && t.Failed() {
 			return
 		}
 	}
@@ -223,6 +228,7 @@ func readsOrSays(t *testing.T, o Options, seed uint64) {
 }
 
 func TestDamagedHeader(t *testing.T) {
+	t.Parallel()
 	o := filled(t)
 	data := must(os.ReadFile(o.Path))(t)
 	copy(data, "not SQLite at all")
@@ -231,7 +237,7 @@ func TestDamagedHeader(t *testing.T) {
 	}
 	r := must(Repair(t.Context(), o, repairTime))(t)
 	whole(t, o, sent())
-	if !strings.Contains(says(r, Problem), "2000 rows recovered from single pages") {
+	if !strings.Contains(says(r, Problem), fmt.Sprintf("%d rows recovered from single pages", filledRows)) {
 		t.Errorf("told:\n%s", says(r, Problem))
 	}
 	if !bytes.Equal(must(os.ReadFile(asideOf(t, o)))(t), data) {
@@ -240,6 +246,7 @@ func TestDamagedHeader(t *testing.T) {
 }
 
 func TestTruncatedFile(t *testing.T) {
+	t.Parallel()
 	for _, keep := range []float64{0.9, 0.5} {
 		o := filled(t)
 		if err := os.Truncate(o.Path, int64(float64(place.Size(o.Path))*keep)); err != nil {
@@ -253,6 +260,7 @@ func TestTruncatedFile(t *testing.T) {
 
 // A header that says too few pages, or too many, loses no row.
 func TestWrongPageCount(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int32{-30, 1000} {
 		o := filled(t)
 		more(t, o, 28, n)
@@ -311,6 +319,7 @@ func TestC112TornLog(t *testing.T) {
 }
 
 func TestRepairOfASoundStore(t *testing.T) {
+	t.Parallel()
 	o := filled(t)
 	before := readable(t, o)
 	for i := range 5 {
@@ -373,6 +382,7 @@ func TestRepairIsRefusedWhileInUse(t *testing.T) {
 
 // A newer program's column, an index and a table come through a recovery.
 func TestRecoveryKeepsWhatIsNotOurs(t *testing.T) {
+	t.Parallel()
 	o := filled(t)
 	pool, conn, err := openRaw(t.Context(), writable(o.Path, commonPragmas))
 	if err != nil {
@@ -400,7 +410,7 @@ func TestRecoveryKeepsWhatIsNotOurs(t *testing.T) {
 	}
 	f.Close()
 	r := must(Repair(t.Context(), o, repairTime))(t)
-	if asideOf(t, o) == "" || !strings.Contains(says(r, Good), "messages: all 2000") {
+	if asideOf(t, o) == "" || !strings.Contains(says(r, Good), fmt.Sprintf("messages: all %d", filledRows)) {
 		t.Fatalf("told %+v", r.Findings)
 	}
 	whole(t, o, sent())
@@ -415,7 +425,7 @@ func TestRecoveryKeepsWhatIsNotOurs(t *testing.T) {
 	err = conn.QueryRowContext(t.Context(), `SELECT (SELECT mood FROM sessions), (SELECT group_concat(quote(b)) FROM (SELECT b FROM "odd ""name" ORDER BY a)),
 		(SELECT seq FROM sqlite_sequence WHERE name = 'messages'), (SELECT count(*) FROM sqlite_master WHERE name = 'odd_b'),
 		(SELECT count(*) FROM blob_refs)`).Scan(&mood, &odd, &seq, &indexes, &refs)
-	if err != nil || mood != "good" || odd != "X'00FF',2.5" || seq != 2000 || indexes != 1 || refs != 500 {
+	if err != nil || mood != "good" || odd != "X'00FF',2.5" || seq != filledRows || indexes != 1 || refs != 500 {
 		t.Errorf("mood %q, odd %q, next number behind %d, indexes %d, references %d, %v", mood, odd, seq, indexes, refs, err)
 	}
 }
