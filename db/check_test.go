@@ -61,11 +61,11 @@ func TestCheckOfNoStore(t *testing.T) {
 // process leaves that dies between making the file and its first migration.
 func TestCheckOfAnOlderStore(t *testing.T) {
 	for _, tt := range []struct{ name, note string }{
-		{"sessions-v1.sqlite", "of version 1, and is brought up to version 1001"},
-		{"sessions-v2.sqlite", "of version 2, and is brought up to version 1001"},
-		{"sessions-v3.sqlite", "of version 3, and is brought up to version 1001"},
-		{"sessions-v4.sqlite", "of version 4, and is brought up to version 1001"},
-		{"sessions-v6.sqlite", "of version 6, and is brought up to version 1001"},
+		{"sessions-v1.sqlite", "of version 1, and is brought up to version 1002"},
+		{"sessions-v2.sqlite", "of version 2, and is brought up to version 1002"},
+		{"sessions-v3.sqlite", "of version 3, and is brought up to version 1002"},
+		{"sessions-v4.sqlite", "of version 4, and is brought up to version 1002"},
+		{"sessions-v6.sqlite", "of version 6, and is brought up to version 1002"},
 		{"", "nothing is stored yet"},
 	} {
 		dir := t.TempDir()

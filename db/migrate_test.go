@@ -140,7 +140,7 @@ func TestSharedSchema(t *testing.T) {
 func TestNewDatabase(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir)
-	if got, want := must(d.Versions(t.Context()))(t), []int{1, 2, 3, 4, 1001}; !slices.Equal(got, want) {
+	if got, want := must(d.Versions(t.Context()))(t), []int{1, 2, 3, 4, 1001, 1002}; !slices.Equal(got, want) {
 		t.Errorf("versions %v, want %v", got, want)
 	}
 	want := append(schema.Used(), "schema_migrations.version")
@@ -159,11 +159,11 @@ func TestFixturesLoseNoRow(t *testing.T) {
 		backup string
 		want   []int
 	}{
-		{"sessions-v1.sqlite", "sessions.sqlite.v1.backup", []int{1, 2, 3, 4, 1001}},
-		{"sessions-v2.sqlite", "sessions.sqlite.v2.backup", []int{1, 2, 3, 4, 1001}},
-		{"sessions-v3.sqlite", "sessions.sqlite.v3.backup", []int{1, 2, 3, 4, 1001}},
-		{"sessions-v4.sqlite", "", []int{1, 2, 3, 4, 1001}},
-		{"sessions-v6.sqlite", "", []int{1, 2, 3, 4, 5, 6, 1001}},
+		{"sessions-v1.sqlite", "sessions.sqlite.v1.backup", []int{1, 2, 3, 4, 1001, 1002}},
+		{"sessions-v2.sqlite", "sessions.sqlite.v2.backup", []int{1, 2, 3, 4, 1001, 1002}},
+		{"sessions-v3.sqlite", "sessions.sqlite.v3.backup", []int{1, 2, 3, 4, 1001, 1002}},
+		{"sessions-v4.sqlite", "", []int{1, 2, 3, 4, 1001, 1002}},
+		{"sessions-v6.sqlite", "", []int{1, 2, 3, 4, 5, 6, 1001, 1002}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir, path := fixture(t, tt.name)
@@ -286,7 +286,7 @@ func TestC110ColumnWithoutItsVersion(t *testing.T) {
 		run(t, pool, `ALTER TABLE events ADD COLUMN run_seq INTEGER`)
 		pool.Close()
 		d := open(t, dir)
-		if got, want := must(d.Versions(t.Context()))(t), []int{1, 2, 3, 4, 1001}; !slices.Equal(got, want) {
+		if got, want := must(d.Versions(t.Context()))(t), []int{1, 2, 3, 4, 1001, 1002}; !slices.Equal(got, want) {
 			t.Errorf("versions %v, want %v", got, want)
 		}
 		if n := must(d.CountMessages(t.Context(), "11111111-1111-4111-8111-111111111111"))(t); n != 5 {
@@ -409,7 +409,7 @@ func TestMigratedByManyAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if got := strs(t, raw(t, path), `SELECT group_concat(version) FROM schema_migrations`); got[0] != "1,2,3,4,1001" {
+	if got := strs(t, raw(t, path), `SELECT group_concat(version) FROM schema_migrations`); got[0] != "1,2,3,4,1001,1002" {
 		t.Errorf("versions %s", got)
 	}
 	if files := must(filepath.Glob(path + ".*"))(t); len(files) != 1 {

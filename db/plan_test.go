@@ -54,6 +54,8 @@ func TestNoFullScans(t *testing.T) {
 		{"list, next page", "sessions_recent", func(r reads) { r.Sessions(ctx, SessionQuery{Limit: 5, BeforeMs: 5, BeforeID: "x"}) }, false},
 		{"list of a workspace", "sessions_workspace", func(r reads) { r.Sessions(ctx, SessionQuery{Limit: 5, Workspace: "/w"}) }, false},
 		{"running children", "sessions_open", func(r reads) { r.RunningChildren(ctx) }, false},
+		{"children", "sessions_parent", func(r reads) { r.Children(ctx, "s") }, true},
+		{"queue", "queue_session", func(r reads) { r.Queue(ctx, "s", 5) }, false},
 		{"active messages", "messages_active", func(r reads) { r.ActiveMessages(ctx, "s") }, false},
 		{"messages", "messages_session", func(r reads) { r.MessagesPage(ctx, "s", 5, 10) }, false},
 		{"count of messages", "messages_session", func(r reads) { r.CountMessages(ctx, "s") }, false},

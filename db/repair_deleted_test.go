@@ -55,7 +55,8 @@ func trunks(t *testing.T, o Options) (out []int64) {
 
 // speak adds messages, events and a run to a session.
 func speak(x *Tx, id string, messages int) error {
-	err := x.BeginRun(Run{ID: "run-" + id, Session: id, Status: "completed", CreatedMs: 5})
+	err := errors.Join(x.BeginRun(Run{ID: "run-" + id, Session: id, Status: "completed", CreatedMs: 5}),
+		x.Enqueue(Queued{Session: id, Text: strings.Repeat("z", 100), CreatedMs: 5}))
 	for i := range messages {
 		length := 2000 + i*37%3000
 		if i%5 == 3 {
@@ -175,7 +176,7 @@ func TestDeletedStaysDeleted(t *testing.T) {
 					t.Errorf("%s has %d messages, want %d", id, n, want)
 				}
 			}
-			for _, table := range []string{"messages", "events", "runs", "blob_refs"} {
+			for _, table := range []string{"messages", "events", "runs", "blob_refs", "queue"} {
 				var n int
 				if err := d.readers.QueryRow(`SELECT count(*) FROM ` + table + ` WHERE session NOT IN (SELECT id FROM sessions)`).Scan(&n); err != nil || n > 0 {
 					t.Errorf("%d rows of %s are of no session, %v", n, table, err)

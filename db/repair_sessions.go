@@ -10,13 +10,13 @@ import (
 // sessionsBatch is how many sessions are made up in one transaction.
 const sessionsBatch = 500
 
-// makeSessions makes a session for every id that messages, events, runs or calls
-// name and that has none: without it nobody could reach them. What was written of a
-// deleted session behind its end makes none. It returns how many it made.
+// makeSessions makes a session for every id that messages, events, runs, calls or
+// queued texts name and that has none: without it nobody could reach them. What was
+// written of a deleted session behind its end makes none. It returns how many it made.
 func makeSessions(ctx context.Context, d *DB) (made int, err error) {
 	ids, err := list(ctx, d, cold, `SELECT id FROM (
 		SELECT session AS id FROM messages UNION SELECT id FROM (SELECT session AS id FROM events UNION SELECT session FROM runs
-		UNION SELECT session FROM tool_calls) WHERE id NOT IN (SELECT session FROM deletions)) n
+		UNION SELECT session FROM tool_calls UNION SELECT session FROM queue) WHERE id NOT IN (SELECT session FROM deletions)) n
 		WHERE n.id <> '' AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = n.id)`, scanText)
 	if err != nil || len(ids) == 0 {
 		return 0, err

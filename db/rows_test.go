@@ -346,11 +346,12 @@ func TestDeleteSession(t *testing.T) {
 		_, err := x.AddEvent(Event{Session: "s"})
 		return errors.Join(err, x.RenameSession("s", "secret"), x.CreateSession(Session{ID: "child", Parent: "s"}), x.CreateSession(Session{ID: "self", Parent: "self"}),
 			x.BeginCall(Call{Session: "s", ID: "c"}), x.BeginRun(Run{ID: "r", Session: "child", Status: "completed"}),
-			x.AddBlob(Blob{Hash: "h", MIME: "m"}), x.AddBlobRef("s", 1, "h"), x.AddBlobRef("kept", 3, "h"))
+			x.AddBlob(Blob{Hash: "h", MIME: "m"}), x.AddBlobRef("s", 1, "h"), x.AddBlobRef("kept", 3, "h"),
+			x.Enqueue(Queued{Session: "s", Text: "wait"}), x.Enqueue(Queued{Session: "child", Text: "wait"}))
 	})
 	write(t, d, func(x *Tx) error { return errors.Join(x.DeleteSession("s"), x.DeleteSession("self")) })
 	pool := raw(t, d.path)
-	for _, q := range []string{"sessions WHERE id", "messages WHERE session", "events WHERE session", "tool_calls WHERE session", "runs WHERE session", "blob_refs WHERE session"} {
+	for _, q := range []string{"sessions WHERE id", "messages WHERE session", "events WHERE session", "tool_calls WHERE session", "runs WHERE session", "blob_refs WHERE session", "queue WHERE session"} {
 		if got := strs(t, pool, "SELECT count(*) FROM "+q+" NOT IN ('kept')"); got[0] != "0" {
 			t.Errorf("%s left %s rows", q, got[0])
 		}

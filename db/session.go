@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"time"
 )
 
@@ -197,7 +196,8 @@ func (t *Tx) clear(id string) (messages int64, err error) {
 	_, events := t.record(f, `DELETE FROM events WHERE session = ?`, id)
 	_, calls := t.record(f, `DELETE FROM tool_calls WHERE session = ?`, id)
 	_, runs := t.record(f, `DELETE FROM runs WHERE session = ?`, id)
-	if err := cmp.Or(refs, events, calls, runs); err != nil {
+	_, queue := t.record(f, `DELETE FROM queue WHERE session = ?`, id)
+	if err := cmp.Or(refs, events, calls, runs, queue); err != nil {
 		return 0, err
 	}
 	res, err := t.record(f, `DELETE FROM messages WHERE session = ?`, id)
@@ -208,49 +208,6 @@ func (t *Tx) clear(id string) (messages int64, err error) {
 		return 0, err
 	}
 	return res.RowsAffected()
-}
-
-// InterruptSession marks what a dead process left open: the queued and running
-// runs of a session and of its children, and these children. It returns how many
-// runs there were. A run of another process that runs is never marked, nor are
-// the sessions while there is one.
-func (t *Tx) InterruptSession(session string, nowMs int64) (runs int, err error) {
-	ids, err := t.Tree(context.Background(), session)
-	if err != nil {
-		return 0, err
-	}
-	open, err := t.OpenRuns(context.Background())
-	if err != nil {
-		return 0, err
-	}
-	within := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		within[id] = true
-	}
-	working := false
-	for _, r := range open {
-		switch {
-		case !within[r.Session]:
-		case r.OwnerPID != os.Getpid() && r.alive():
-			working = true
-		default:
-			if err := t.recordOne(Fact{Kind: FactRun, Session: r.Session, Key: r.ID}, `UPDATE runs SET status = 'interrupted', ended_at = ?
-				WHERE id = ?`, nowMs, r.ID); err != nil {
-				return 0, err
-			}
-			runs++
-		}
-	}
-	for _, id := range ids {
-		if working {
-			break
-		}
-		if _, err := t.record(Fact{Kind: FactSession, Session: id, Key: "status"}, `UPDATE sessions SET status = 'interrupted'
-			WHERE id = ? AND status IN ('queued', 'running')`, id); err != nil {
-			return 0, err
-		}
-	}
-	return runs, nil
 }
 
 // Session returns a session's head, or ErrNotFound.
@@ -303,10 +260,4 @@ func (r reads) Sessions(ctx context.Context, q SessionQuery) ([]Session, error) 
 		AND (?3 OR parent_id IS NULL) AND (?4 OR archived_at IS NULL)
 		ORDER BY ifnull(updated_at, 0) DESC, id DESC LIMIT ?5`,
 		scanSession, before, q.BeforeID, bit(q.Children), bit(q.Archived), page(q.Limit), q.Workspace)
-}
-
-// RunningChildren returns the child sessions that stand as queued or running.
-func (r reads) RunningChildren(ctx context.Context) ([]Session, error) {
-	return list(ctx, r.src, hot, `SELECT `+sessionColumns+` FROM sessions
-		WHERE parent_id IS NOT NULL AND status IN ('queued', 'running')`, scanSession)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -383,28 +384,38 @@ func (s *SQLite) release(h hold, gone bool) {
 	delete(s.held, h.id)
 }
 
-// interrupt writes only if there is something to mark: almost never.
+// interrupt writes only if there is something to mark: almost never. Below a child
+// nothing is looked for: this process may work there, under the root's lock.
 func (s *SQLite) interrupt(ctx context.Context, id string) error {
 	runs, err := s.db.OpenRuns(ctx)
 	if err != nil {
 		return err
 	}
-	open := false
-	for _, r := range runs {
-		open = open || r.Session == id
-	}
 	children, err := s.db.RunningChildren(ctx)
-	if err != nil {
+	if err != nil || len(runs) == 0 && len(children) == 0 {
 		return err
 	}
-	for _, c := range children {
-		open = open || c.Parent == id
+	head, err := s.db.Session(ctx, id)
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
+		return err
 	}
+	below := []string{id}
+	if head.Parent == "" {
+		if below, err = s.db.Tree(ctx, id); err != nil {
+			return err
+		}
+	}
+	open := slices.ContainsFunc(runs, func(r db.Run) bool { return slices.Contains(below, r.Session) }) ||
+		head.Parent == "" && slices.ContainsFunc(children, func(c db.Session) bool { return slices.Contains(below, c.ID) })
 	if !open {
 		return nil
 	}
-	return s.db.Write(ctx, db.Normal, func(tx *db.Tx) error {
-		_, err := tx.InterruptSession(id, time.Now().UnixMilli())
+	return s.db.Write(ctx, db.Normal, func(tx *db.Tx) (err error) {
+		now := time.Now().UnixMilli()
+		if head.Parent != "" {
+			return tx.InterruptRunsOf(id, now)
+		}
+		_, err = tx.InterruptSession(id, now)
 		return err
 	})
 }

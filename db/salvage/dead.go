@@ -34,8 +34,8 @@ func (d *dead) has(t *table, id int64, values []pages.Value) bool {
 	switch t.name {
 	case sessionsTable:
 		name = "id"
-	case "messages", "events", "tool_calls", "runs", "blob_refs":
-		name, numbered = "session", t.name == "messages" || t.name == "events"
+	case "messages", "events", "tool_calls", "runs", "blob_refs", "queue":
+		name, numbered = "session", t.name == "messages" || t.name == "events" || t.name == "queue"
 	}
 	if t.indexed {
 		if _, found := slices.BinarySearch(t.live, id); !found || numbered || d.live == nil {

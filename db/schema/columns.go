@@ -108,4 +108,5 @@ var usedColumns = []struct{ name, columns string }{
 	{"blobs", "hash mime size width height created_at"},
 	{"blob_refs", "session seq hash"},
 	{"deletions", "session title workspace messages deleted_at"},
+	{"queue", "seq session text created_ms"},
 }

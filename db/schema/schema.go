@@ -36,6 +36,7 @@ var steps = []Step{
 	{3, "migrations/0003.sql"},
 	{4, "migrations/0004.sql"},
 	{1001, "migrations/1001.sql"},
+	{1002, "migrations/1002.sql"},
 }
 
 // whole is what the steps come to, in few statements: a new database need not

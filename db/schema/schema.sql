@@ -24,3 +24,5 @@ CREATE INDEX sessions_recent ON sessions(ifnull(updated_at, 0), id, parent_id);
 CREATE INDEX sessions_workspace ON sessions(workspace, ifnull(updated_at, 0), id, parent_id);
 CREATE INDEX events_run ON events(session, run_id, seq);
 CREATE INDEX runs_request_id ON runs(request_id) WHERE request_id IS NOT NULL;
+CREATE TABLE queue(seq INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL REFERENCES sessions(id), text TEXT NOT NULL, created_ms INTEGER NOT NULL);
+CREATE INDEX queue_session ON queue(session, seq);

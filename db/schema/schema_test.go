@@ -16,6 +16,7 @@ func TestReleasedMigrations(t *testing.T) {
 		"migrations/0003.sql": "4417d43914ab167668afa57cb703721e7cc97007cc8311236a6de5b50e47e478",
 		"migrations/0004.sql": "f7f00b9ee962be9eb90b21255d823620113227d84ba0c7d12fc6ef559c406ce9",
 		"migrations/1001.sql": "57daae50d3bc0d36aa1737a5bbbe23dbaa77b6f6fd547cc7b9c0a40f8fe6ac19",
+		"migrations/1002.sql": "26793b84c253ccaf9cad050e3be37cf6236bb5ee5d14b876c22424f3c851e4f9",
 	}
 	entries, err := fs.ReadDir(migrations, "migrations")
 	if err != nil {
