@@ -44,8 +44,9 @@ const (
 // head, then runs, messages, calls, events and blobs, and the end, which tells how
 // many lines stand before it: what was cut off anywhere can not pass for whole. It
 // is complete but for what belongs to this machine, which is who works in the
-// session and that it was imported, and to the store: numbers are those within the
-// session. Children are sessions of their own.
+// session, the texts that wait for its next turn and that it was imported, and to
+// the store: numbers are those within the session. Children are sessions of their
+// own.
 //
 // Stored JSON is written byte for byte as "body", "result" or, where that would
 // not be one line of valid text, as base64 in "bodyBase64" or "resultBase64".

@@ -11,8 +11,8 @@ import (
 	"alisio/plug"
 )
 
-// Memory is a Store that lives as long as the process. It has none of the
-// optional methods: the engine works with it, unjournalled.
+// Memory is a Store that lives as long as the process. Of the optional interfaces
+// it has Queue alone: the engine works with it, unjournalled.
 type Memory struct {
 	mu       sync.Mutex
 	sessions map[string]*memorySession
@@ -24,6 +24,7 @@ type memorySession struct {
 	head     Session
 	messages []llm.Message
 	events   []plug.Event
+	queue    []string
 	calls    map[string]Call
 }
 

@@ -1,0 +1,99 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"alisio/llm"
+)
+
+// What the queue of a session may hold (spec runner.md).
+const (
+	MaxQueued      = 20
+	MaxQueuedChars = 50_000
+)
+
+var (
+	// ErrQueueFull tells that a session's queue holds MaxQueued texts.
+	ErrQueueFull = errors.New("the queue is full")
+	// ErrQueueText tells of a text that can not be queued.
+	ErrQueueText = errors.New("the text can not be queued")
+)
+
+// Queue is what a store implements that keeps texts for the next turn of a
+// session's run, or for its next run. A text is in the queue or in the transcript,
+// whatever happens: never in both, and never in none.
+type Queue interface {
+	// Enqueue adds a text behind those that wait. The session must exist;
+	// ErrQueueFull and ErrQueueText tell why one was not taken.
+	Enqueue(ctx context.Context, id, text string) error
+	// Drain moves all texts, in one commit, from the queue to the end of the
+	// history, where each is a user message of the run, and returns these in order.
+	// An empty queue stores nothing.
+	Drain(ctx context.Context, id, runID string) ([]llm.Message, error)
+	// Queued returns the texts that wait, the first come first.
+	Queued(ctx context.Context, id string) ([]string, error)
+}
+
+// queueable checks a text that is to join a queue of so many, and makes it valid
+// UTF-8.
+func queueable(text string, waiting int) (string, error) {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	switch n := utf8.RuneCountInString(text); {
+	case strings.TrimSpace(text) == "":
+		return "", fmt.Errorf("%w: it is empty", ErrQueueText)
+	case n > MaxQueuedChars:
+		return "", fmt.Errorf("%w: it has %d characters, more than %d", ErrQueueText, n, MaxQueuedChars)
+	case waiting >= MaxQueued:
+		return "", fmt.Errorf("%w: %d texts wait for the next turn", ErrQueueFull, waiting)
+	}
+	return text, nil
+}
+
+// queuedMessage is what a text becomes.
+func queuedMessage(text string) llm.Message { return llm.Message{Role: llm.RoleUser, Text: text} }
+
+// Enqueue implements Queue.
+func (m *Memory) Enqueue(_ context.Context, id, text string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, err := m.find(id)
+	if err == nil {
+		text, err = queueable(text, len(s.queue))
+	}
+	if err != nil {
+		return fmt.Errorf("enqueue: %w", err)
+	}
+	s.queue = append(s.queue, text)
+	return nil
+}
+
+// Drain implements Queue.
+func (m *Memory) Drain(_ context.Context, id, _ string) ([]llm.Message, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, err := m.find(id)
+	if err != nil {
+		return nil, fmt.Errorf("drain queue: %w", err)
+	}
+	var moved []llm.Message
+	for _, text := range s.queue {
+		moved = append(moved, queuedMessage(text))
+	}
+	s.messages, s.queue = append(s.messages, moved...), nil
+	return moved, nil
+}
+
+// Queued implements Queue.
+func (m *Memory) Queued(_ context.Context, id string) ([]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, err := m.find(id)
+	if err != nil {
+		return nil, fmt.Errorf("read queue: %w", err)
+	}
+	return append([]string(nil), s.queue...), nil
+}
