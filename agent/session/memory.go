@@ -17,6 +17,7 @@ type Memory struct {
 	mu       sync.Mutex
 	sessions map[string]*memorySession
 	locks    map[string]bool
+	below    map[string][]string // the children of sessions, in order
 	events   int64
 }
 
@@ -26,11 +27,12 @@ type memorySession struct {
 	events   []plug.Event
 	queue    []string
 	calls    map[string]Call
+	options  string
 }
 
 // NewMemory makes an empty store.
 func NewMemory() *Memory {
-	return &Memory{sessions: make(map[string]*memorySession), locks: make(map[string]bool)}
+	return &Memory{sessions: make(map[string]*memorySession), locks: make(map[string]bool), below: make(map[string][]string)}
 }
 
 // Create implements Store.
