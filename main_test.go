@@ -113,6 +113,7 @@ var arrows = []repocheck.Row{
 	{Package: "agent/gate", May: []string{"plug", "agent/perm", "agent/workspace", "agent/clock"}},
 	{Package: "agent/session/codec", May: []string{"plug", "llm"}},
 	{Package: "agent/session", May: []string{"plug", "llm", "db", "agent/session/codec"}},
+	{Package: "agent/session/child", May: []string{"plug", "llm", "agent/session", "agent/perm"}},
 	{Package: "agent/profile", May: []string{"plug", "llm", "agent/config"}},
 	{Package: "agent/host", May: []string{"plug", "agent/config"}},
 	{Package: "agent/run", May: []string{"plug", "llm", "llm/schema", "agent/gate", "agent/session"}},
