@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"alisio/agent/session/mend"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -61,18 +62,18 @@ func Reconcile(ctx context.Context, s Store, id string, messages []llm.Message, 
 	if err != nil {
 		return nil, err
 	}
-	if len(pending) == 0 && intact(messages) {
+	if len(pending) == 0 && mend.Intact(messages) {
 		return messages, nil
 	}
-	h := mend(messages)
-	rows, err := rowsOf(ctx, s, id, h.gaps)
+	h := mend.New(messages)
+	rows, err := rowsOf(ctx, s, id, h.Gaps)
 	if err != nil {
 		return nil, err
 	}
 	var uncertain []Call
 	for i, row := range pending {
 		if row.Name == "" {
-			row.Name = h.calls[row.ID].Name
+			row.Name = h.Calls[row.ID].Name
 		}
 		if row.Effect == "" {
 			row.Effect = r.Effect(row.Name)
@@ -92,21 +93,21 @@ func Reconcile(ctx context.Context, s Store, id string, messages []llm.Message, 
 // answer stores the results that rows, by id, and the pending ones have by now,
 // in the journal and then as messages: in this order, because a call that the
 // journal holds as completed is found again.
-func answer(ctx context.Context, s Store, h history, rows map[string]Call, pending []Call, runID, id string) ([]llm.Message, error) {
-	results := make([]llm.Message, len(h.gaps))
+func answer(ctx context.Context, s Store, h mend.History, rows map[string]Call, pending []Call, runID, id string) ([]llm.Message, error) {
+	results := make([]llm.Message, len(h.Gaps))
 	var add []llm.Message
-	for i, g := range h.gaps {
-		row, known := h.rowOf(g, rows)
-		if !g.last {
+	for i, g := range h.Gaps {
+		row, known := rowOf(h, g, rows)
+		if !g.Last {
 			result := plug.Error("the result of this call is no longer known")
 			if known {
 				result = row.Result
 			}
-			results[i] = ResultMessage(g.call.ID, result)
+			results[i] = ResultMessage(g.Call.ID, result)
 			continue
 		}
 		if !known {
-			row = Call{Session: id, ID: g.call.ID, Name: g.call.Name}
+			row = Call{Session: id, ID: g.Call.ID, Name: g.Call.Name}
 			row.Result = verdict(row, false)
 		}
 		if !row.Done {
@@ -114,12 +115,12 @@ func answer(ctx context.Context, s Store, h history, rows map[string]Call, pendi
 		}
 		// A pending row of the id that is stored is ended below, behind this one:
 		// until then it tells what this call may have done.
-		if row.ID = g.call.ID; !row.Done && (!known || g.renamed()) {
+		if row.ID = g.Call.ID; !row.Done && (!known || g.Renamed()) {
 			if err := end(ctx, s, row, runID); err != nil {
 				return nil, err
 			}
 		}
-		results[i] = ResultMessage(g.call.ID, row.Result)
+		results[i] = ResultMessage(g.Call.ID, row.Result)
 		add = append(add, results[i])
 	}
 	for _, row := range pending {
@@ -132,18 +133,18 @@ func answer(ctx context.Context, s Store, h history, rows map[string]Call, pendi
 			return nil, err
 		}
 	}
-	return h.filled(results), nil
+	return h.Filled(results), nil
 }
 
 // rowOf returns the journal's row of a call. Where an id was used more than once,
 // a row that is completed is that of an earlier call; one that is pending can be
 // that of the last.
-func (h history) rowOf(g gap, rows map[string]Call) (Call, bool) {
-	if row, ok := rows[g.call.ID]; ok && (g.last || g.renamed() || h.uses[g.stored] == 1) {
+func rowOf(h mend.History, g mend.Gap, rows map[string]Call) (Call, bool) {
+	if row, ok := rows[g.Call.ID]; ok && (g.Last || g.Renamed() || h.Uses[g.Stored] == 1) {
 		return row, true
 	}
-	row, ok := rows[g.stored]
-	return row, ok && g.last && !row.Done && g.stored != ""
+	row, ok := rows[g.Stored]
+	return row, ok && g.Last && !row.Done && g.Stored != ""
 }
 
 func end(ctx context.Context, s Store, c Call, runID string) error {
@@ -171,10 +172,10 @@ func verdict(c Call, known bool) plug.Result {
 func lasting(e plug.Effect) bool { return e != plug.EffectRead && e != plug.EffectInternal }
 
 // rowsOf returns the journal's rows of calls without a result, by their ids.
-func rowsOf(ctx context.Context, s Store, id string, gaps []gap) (map[string]Call, error) {
+func rowsOf(ctx context.Context, s Store, id string, gaps []mend.Gap) (map[string]Call, error) {
 	var ids []string
 	for _, g := range gaps {
-		ids = append(ids, g.call.ID)
+		ids = append(ids, g.Call.ID)
 	}
 	rows := make(map[string]Call, len(ids))
 	if len(ids) == 0 {
@@ -188,4 +189,9 @@ func rowsOf(ctx context.Context, s Store, id string, gaps []gap) (map[string]Cal
 		rows[c.ID] = c
 	}
 	return rows, nil
+}
+
+// ResultMessage is the message that answers a call.
+func ResultMessage(callID string, r plug.Result) llm.Message {
+	return llm.Message{Role: llm.RoleTool, CallID: callID, Parts: r.Parts, IsError: r.IsError}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"alisio/agent/session/mend"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -61,7 +62,7 @@ func reconciled(t *testing.T, messages []llm.Message, rows ...Call) []llm.Messag
 // paired checks what servers demand of a history.
 func paired(t *testing.T, messages []llm.Message) {
 	t.Helper()
-	if !intact(messages) {
+	if !mend.Intact(messages) {
 		t.Errorf("calls and results do not pair: %+v", messages)
 	}
 }

@@ -1,4 +1,8 @@
-package session
+// Package mend makes a valid history of messages that an older program, an edit of
+// the database or a damaged row left broken: calls and results pair both ways. It
+// knows no store and no journal, and says where a result is missing; what stands
+// there others decide.
+package mend
 
 import (
 	"crypto/sha256"
@@ -7,39 +11,39 @@ import (
 	"slices"
 
 	"alisio/llm"
-	"alisio/plug"
 )
 
-// history is a transcript in which calls and results pair both ways, whatever an
+// History is a transcript in which calls and results pair both ways, whatever an
 // older program, an edit of the database or a damaged row left, but for its gaps.
 // A result without its call is left out. A call without an id, or with one that
 // another call has, gets one of its own. The store stays as it is; what is mended
 // is mended alike each time, so that requests repeat the same bytes.
-type history struct {
-	messages []llm.Message
-	gaps     []gap
-	// calls are all that were asked for, by the ids that are stored, and how
+type History struct {
+	Messages []llm.Message
+	Gaps     []Gap
+	// Calls are all that were asked for, by the ids that are stored, and Uses how
 	// often each of these was used.
-	calls map[string]llm.ToolCall
-	uses  map[string]int
+	Calls map[string]llm.ToolCall
+	Uses  map[string]int
 }
 
-// gap is a call without a result.
-type gap struct {
-	call llm.ToolCall
-	// stored is the call's id in the store; another if it was renamed.
-	stored string
-	// at is the place of its result among the messages.
-	at int
-	// last: nothing but results stands behind the answer with the call.
-	last bool
+// Gap is a call without a result.
+type Gap struct {
+	Call llm.ToolCall
+	// Stored is the call's id in the store; another if it was renamed.
+	Stored string
+	// At is the place of its result among the messages.
+	At int
+	// Last: nothing but results stands behind the answer with the call.
+	Last bool
 }
 
-func (g gap) renamed() bool { return g.call.ID != g.stored }
+// Renamed reports whether the call has another id than in the store.
+func (g Gap) Renamed() bool { return g.Call.ID != g.Stored }
 
-// mend makes a history of what is stored.
-func mend(messages []llm.Message) history {
-	h := history{calls: make(map[string]llm.ToolCall), uses: make(map[string]int)}
+// New makes a history of what is stored.
+func New(messages []llm.Message) History {
+	h := History{Calls: make(map[string]llm.ToolCall), Uses: make(map[string]int)}
 	taken := names{seen: make(map[string]bool), count: make(map[string]int)}
 	for i := 0; i < len(messages); {
 		m := messages[i]
@@ -52,29 +56,29 @@ func mend(messages []llm.Message) history {
 			continue
 		}
 		for _, c := range m.Calls {
-			h.calls[c.ID] = c
-			h.uses[c.ID]++
+			h.Calls[c.ID] = c
+			h.Uses[c.ID]++
 		}
 		m, results, open := taken.pair(m, messages[i+1:end])
-		h.messages = append(append(h.messages, m), results...)
+		h.Messages = append(append(h.Messages, m), results...)
 		for _, g := range open {
-			g.at, g.last = len(h.messages), end == len(messages)
-			h.gaps = append(h.gaps, g)
+			g.At, g.Last = len(h.Messages), end == len(messages)
+			h.Gaps = append(h.Gaps, g)
 		}
 		i = end
 	}
 	return h
 }
 
-// filled puts the results of the gaps where they belong.
-func (h history) filled(results []llm.Message) []llm.Message {
-	out := make([]llm.Message, 0, len(h.messages)+len(results))
+// Filled puts the results of the gaps where they belong.
+func (h History) Filled(results []llm.Message) []llm.Message {
+	out := make([]llm.Message, 0, len(h.Messages)+len(results))
 	done := 0
-	for i, g := range h.gaps {
-		out = append(append(out, h.messages[done:g.at]...), results[i])
-		done = g.at
+	for i, g := range h.Gaps {
+		out = append(append(out, h.Messages[done:g.At]...), results[i])
+		done = g.At
 	}
-	return append(out, h.messages[done:]...)
+	return append(out, h.Messages[done:]...)
 }
 
 // names are the ids that the calls of a history have so far.
@@ -88,12 +92,12 @@ type names struct {
 // is renamed if its id can not stand for it: there is none, another call of the
 // answer has it, or an earlier answer has it and the result of this call is still
 // to come. The provider's data, which holds the old ids, is then left out.
-func (n names) pair(m llm.Message, results []llm.Message) (llm.Message, []llm.Message, []gap) {
+func (n names) pair(m llm.Message, results []llm.Message) (llm.Message, []llm.Message, []Gap) {
 	byID := make(map[string][]int)
 	for i, r := range results {
 		byID[r.CallID] = append(byID[r.CallID], i)
 	}
-	var gaps []gap
+	var gaps []Gap
 	answers := make([]string, len(results)) // the call that each answers, "" for none
 	here := make(map[string]bool)
 	calls := slices.Clone(m.Calls)
@@ -113,7 +117,7 @@ func (n names) pair(m llm.Message, results []llm.Message) (llm.Message, []llm.Me
 			answers[left[0]], byID[from] = c.ID, left[1:]
 			continue
 		}
-		gaps = append(gaps, gap{call: c, stored: stored})
+		gaps = append(gaps, Gap{Call: c, Stored: stored})
 	}
 	var kept []llm.Message
 	for i, r := range results {
@@ -136,8 +140,8 @@ func (n names) derive(id string) string {
 	}
 }
 
-// intact reports whether there is nothing to mend and nothing to answer.
-func intact(messages []llm.Message) bool {
+// Intact reports whether there is nothing to mend and nothing to answer.
+func Intact(messages []llm.Message) bool {
 	var open []string
 	for _, m := range messages {
 		if m.Role == llm.RoleTool {
@@ -159,9 +163,4 @@ func intact(messages []llm.Message) bool {
 		}
 	}
 	return len(open) == 0
-}
-
-// ResultMessage is the message that answers a call.
-func ResultMessage(callID string, r plug.Result) llm.Message {
-	return llm.Message{Role: llm.RoleTool, CallID: callID, Parts: r.Parts, IsError: r.IsError}
 }
