@@ -150,3 +150,20 @@ func TestLockOfAChildLeavesTheTreeAlone(t *testing.T) {
 		}
 	}
 }
+
+// Lists of workspaces are for people, who open none by a child's run.
+func TestChildOpensNoWorkspace(t *testing.T) {
+	ctx := context.Background()
+	s := openAt(t, t.TempDir(), nil)
+	must(t, s.Create(ctx, Session{ID: "root", Workspace: "/w"}))
+	must(t, s.CreateChild(ctx, Session{ID: "child", Parent: "root", Workspace: "/cache/worktree"}, "{}"))
+	for _, id := range []string{"root", "child"} {
+		if _, _, err := s.BeginRun(ctx, begin("r-"+id, id, "", user("x"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := s.db.Workspaces(ctx)
+	if err != nil || len(all) != 1 || all[0].Path != "/w" {
+		t.Errorf("got %+v, %v", all, err)
+	}
+}

@@ -136,8 +136,8 @@ func beginRun(ctx context.Context, tx *db.Tx, r Run, b Begin, self db.Owner, mov
 			return row, err
 		}
 	}
-	if head.Workspace == "" {
-		return row, nil
+	if head.Workspace == "" || head.Parent != "" {
+		return row, nil // nobody opens where a child works: a directory made for it, perhaps
 	}
 	return row, tx.OpenWorkspace(head.Workspace, row.CreatedMs)
 }
