@@ -116,7 +116,7 @@ var arrows = []repocheck.Row{
 	{Package: "agent/session", May: []string{"plug", "llm", "db", "agent/session/codec", "agent/session/mend"}},
 	{Package: "agent/session/child", May: []string{"plug", "llm", "agent/session", "agent/perm"}},
 	{Package: "agent/profile", May: []string{"plug", "llm", "agent/config"}},
-	{Package: "agent/host", May: []string{"plug", "agent/config"}},
+	{Package: "agent/host", May: []string{"plug", "llm", "db/storage", "agent/config", "agent/text"}},
 	{Package: "agent/run", May: []string{"plug", "llm", "llm/schema", "agent/gate", "agent/session"}},
 	{Package: "agent", May: []string{"plug", "llm", "db"}, Any: "agent", But: []string{"agent/tools"}},
 

@@ -144,8 +144,12 @@ func New(ctx context.Context, o Options) (*App, error) {
 		// They stay guarded; nobody finds them here any more.
 		a.o.Dirs.Config, a.o.Dirs.Cache = "", ""
 	}
+	own := o.Dirs
+	if o.Hermetic {
+		own = config.Dirs{}
+	}
 	a.host = host.New(host.Options{
-		Config: o.Config, Log: o.Log, Register: a.providers.Register,
+		Config: o.Config, Log: o.Log, Dirs: own, ClosedOff: a.ownFiles(), Register: a.providers.Register,
 		HTTP: func(p plug.Purpose) *http.Client { return a.clients.Client(string(p)) },
 	})
 	for _, t := range o.Tools {
@@ -188,12 +192,18 @@ func (a *App) openFiles() error {
 	files.Guard(a.o.Dirs.Config, a.o.Dirs.State, a.o.Dirs.Cache)
 	files.Guard(a.o.Guarded...)
 	files.GuardLinked(trust.Linked(a.root)...)
-	if s, ok := a.store.(interface{ Files() []string }); ok {
-		files.CloseOff(s.Files()...)
-	}
+	files.CloseOff(a.ownFiles()...)
 	a.files = files
 	if home := a.o.Getenv("HOME"); home != "" && contains(a.root, home) {
 		a.o.Log.Warn("the workspace " + a.root + " holds your whole home directory: tools can read all of it; start in a project, or use --cwd")
+	}
+	return nil
+}
+
+// ownFiles are the files of the session database.
+func (a *App) ownFiles() []string {
+	if s, ok := a.store.(interface{ Files() []string }); ok {
+		return s.Files()
 	}
 	return nil
 }
@@ -202,7 +212,9 @@ func (a *App) openFiles() error {
 func (a *App) Diagnostics() []error {
 	var all []error
 	for _, d := range a.host.Diagnostics() {
-		all = append(all, d.Err)
+		if d.Code == host.PluginFailed {
+			all = append(all, d.Err)
+		}
 	}
 	return all
 }

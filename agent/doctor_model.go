@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"alisio/agent/host"
 	"alisio/agent/perm"
 	"alisio/agent/profile"
 	"alisio/agent/resource"
@@ -176,7 +177,9 @@ func (d *doctor) plugins(ctx context.Context) {
 	failed := app.host.Diagnostics()
 	why := make(map[string]error, len(failed))
 	for _, f := range failed {
-		why[f.Plugin] = f.Err
+		if f.Code == host.PluginFailed {
+			why[f.Plugin] = f.Err
+		}
 	}
 	for _, p := range d.app.Plugins {
 		enabled := "builtinPlugins." + p.ID + ".enabled"

@@ -1,63 +1,196 @@
-// Package host sets plugins up and takes them down: it gives each its API,
-// keeps what it registered, and undoes all of it when the plugin goes or its
-// Setup fails. A plugin's error or panic is that plugin's failure; the
+// Package host sets plugins up and takes them down: it gives each its API, keeps
+// what it registered with its owner, calls its hooks, observers and extensions
+// within their limits, and undoes all of it when the plugin goes or its Setup
+// fails. A plugin's error, panic or silence is that plugin's failure; the
 // application goes on without it.
 //
-// It runs no tool and no provider, and it knows no plugin by name.
+// It runs no tool and no provider, opens no session, draws on no terminal, and
+// knows no plugin by name. What needs the engine comes as functions in Options.
+//
+//	Setup --> ready --> closing --> gone
+//	  |                  Dispose     ^
+//	  `-- error, panic, too late ----'
 package host
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"alisio/agent/config"
 	"alisio/plug"
 )
 
-// Options is what a host works with.
+// Options is what a host works with. A function that is nil makes the member of
+// plug.API that needs it an error.
 type Options struct {
 	Config config.Config
-	// HTTP returns the one client of a purpose.
+	Log    *slog.Logger
+	// Dirs are the person's own directories, below which plugins have theirs; an
+	// empty one is an error to a plugin that asks for it, as in a hermetic run.
+	Dirs config.Dirs
+	// ClosedOff are absolute paths of databases that plugins do not open: that of
+	// the sessions.
+	ClosedOff []string
+	Limits    Limits
+
+	// HTTP returns the one client of a purpose; without it plugins get nil.
 	HTTP func(plug.Purpose) *http.Client
 	// Register adds a provider registration and returns how to undo it.
 	Register func(plug.ProviderRegistration) (undo func(), err error)
-	Log      *slog.Logger
+	State    State
+	// Exec, Git and Complete are told which plugin asks.
+	Exec     func(ctx context.Context, plugin, sessionID string, c plug.Command) (plug.Exit, error)
+	Git      func(ctx context.Context, plugin, sessionID, dir string, args ...string) (plug.Exit, error)
+	Complete func(ctx context.Context, plugin string, c plug.Completion) (plug.Completed, error)
+	Models   plug.Models
+	// Sessions is asked once for each plugin, before its Setup; what it gives is
+	// used after Setup alone.
+	Sessions func(plugin string) plug.Sessions
+	// Ask puts questions of plugins to the person: the queue of the gate.
+	Ask func(ctx context.Context, q plug.Question) (plug.Answer, error)
+	// Interactive reports whether a person can be asked; nil: while a surface is
+	// bound.
+	Interactive func() bool
+	// After reads the stored events of a session behind an event, oldest first; it
+	// may return a part of them, but at least one if there is one. Without it an
+	// observer that falls behind misses stored events too, and that is told.
+	After func(ctx context.Context, sessionID string, eventID int64) ([]plug.Event, error)
+	// Deactivate, if set, is called first when the host closes: the active decision
+	// provider stops before its plugin goes.
+	Deactivate func(ctx context.Context) error
 }
+
+// State keeps the values of plugins in the session database. The host has
+// checked keys and values.
+type State interface {
+	// Get returns nil where there is no value.
+	Get(ctx context.Context, plugin, key string) (json.RawMessage, error)
+	Set(ctx context.Context, plugin, key string, value json.RawMessage) error
+	Delete(ctx context.Context, plugin, key string) error
+	Keys(ctx context.Context, plugin, prefix string) ([]string, error)
+}
+
+// Limits bounds what plugins may take (spec config-cli.md, pluginHooks.*). Zero
+// is the default.
+type Limits struct {
+	// Hook is for start and compaction hooks, 15 s.
+	Hook time.Duration
+	// SessionEnd is for end hooks, 10 s.
+	SessionEnd time.Duration
+	// Dispose is for taking a plugin down, 2 s.
+	Dispose time.Duration
+}
+
+// Limits that nobody configures (spec plugins.md).
+const (
+	setupLimit     = 10 * time.Second
+	contextLimit   = time.Second
+	extensionLimit = 250 * time.Millisecond
+	actionLimit    = 10 * time.Second
+	searchLimit    = 30 * time.Second
+)
 
 // Host holds the plugins of an application. It is safe for concurrent use.
 type Host struct {
 	o Options
+	// own is the owner of what the application itself registers.
+	own *entry
+	ui  port
 
-	mu      sync.Mutex
-	tools   map[string]plug.Tool
-	plugins []*entry
-	failed  []Diagnostic
+	mu       sync.Mutex
+	closed   bool
+	plugins  []*entry
+	r        registry
+	serial   uint64
+	notes    []Diagnostic
+	noted    map[string]bool
+	lastText map[textKey]string
+	textKeys []textKey
 }
 
-// entry is a plugin that is set up.
-type entry struct {
-	plugin plug.Plugin
-	undo   []func()
-}
+// Code says what kind of thing a diagnostic tells.
+type Code string
 
-// Diagnostic tells of a plugin that could not be used.
+// The codes of diagnostics.
+const (
+	// PluginFailed: the plugin could not be set up and is left out.
+	PluginFailed Code = "plugin_failed"
+	// ExtensionConflict: providers of an extension point have the same priority;
+	// Err is a *Conflict.
+	ExtensionConflict Code = "extension_conflict"
+	// ExtensionFailed: a provider failed and the default was used.
+	ExtensionFailed Code = "extension_failed"
+	// ContextFailed: a context source failed and its last text is used.
+	ContextFailed Code = "context_failed"
+	// ObserverFailed: an observer panicked and is ended, or missed events.
+	ObserverFailed Code = "observer_failed"
+)
+
+// Diagnostic tells of a plugin, or of a part of one, that could not be used.
 type Diagnostic struct {
+	Code   Code
 	Plugin string
 	Err    error
 }
 
+// maxNotes bounds the diagnostics that are kept.
+const maxNotes = 200
+
 // New makes a host without plugins.
 func New(o Options) *Host {
-	return &Host{o: o, tools: make(map[string]plug.Tool)}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	o.Limits.Hook = cmp.Or(o.Limits.Hook, 15*time.Second)
+	o.Limits.SessionEnd = cmp.Or(o.Limits.SessionEnd, 10*time.Second)
+	o.Limits.Dispose = cmp.Or(o.Limits.Dispose, 2*time.Second)
+	return &Host{
+		o: o, own: &entry{state: ready, undo: map[uint64]func(){}},
+		noted: map[string]bool{}, lastText: map[textKey]string{},
+	}
+}
+
+// Diagnostics lists what went wrong, oldest first, and then the conflicts that
+// there are between extensions.
+func (h *Host) Diagnostics() []Diagnostic {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append(slices.Clone(h.notes), h.r.conflicts()...)
+}
+
+// note keeps a diagnostic, once for each key.
+func (h *Host) note(key string, d Diagnostic) {
+	h.mu.Lock()
+	told := h.noted[key] || len(h.notes) >= maxNotes
+	if !told {
+		h.noted[key] = true
+		h.notes = append(h.notes, d)
+	}
+	h.mu.Unlock()
+	if !told {
+		h.o.Log.Warn("part of a plugin left out", "code", string(d.Code), "plugin", d.Plugin, "error", d.Err)
+	}
+}
+
+// Plugins lists the plugins that are set up, in the order of their setup.
+func (h *Host) Plugins() []plug.Plugin {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var all []plug.Plugin
+	for _, e := range h.plugins {
+		if e.state == ready {
+			all = append(all, e.plugin)
+		}
+	}
+	return all
 }
 
 const (
@@ -65,168 +198,19 @@ const (
 	digits = "0123456789"
 )
 
-// wellFormed reports whether s has 1 to 64 characters, the first one of first
-// and the others of first or more (plug.Plugin.ID, plug.ToolSpec.Name).
-func wellFormed(s, first, more string) bool {
-	return s != "" && len(s) <= 64 && strings.Contains(first, s[:1]) && strings.Trim(s, first+more) == ""
+// wellFormed reports whether s has 1 to limit characters, the first one of first
+// and the others of first or more.
+func wellFormed(s, first, more string, limit int) bool {
+	return s != "" && len(s) <= limit && strings.Contains(first, s[:1]) && strings.Trim(s, first+more) == ""
 }
 
-// AddTool registers a tool of the application itself or of a plugin.
-func (h *Host) AddTool(t plug.Tool) (undo func(), err error) {
-	spec := t.Spec()
-	if !wellFormed(spec.Name, lower, digits+"_") {
-		return nil, fmt.Errorf("add tool: name %q: want 1 to 64 of a-z, 0-9 and _, a letter first", spec.Name)
-	}
-	switch spec.Effect {
-	case plug.EffectRead, plug.EffectWrite, plug.EffectProcess, plug.EffectExternal, plug.EffectInternal:
-	default:
-		return nil, fmt.Errorf("add tool %s: unknown effect %q", spec.Name, spec.Effect)
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if _, taken := h.tools[spec.Name]; taken {
-		return nil, fmt.Errorf("add tool %s: the name is taken", spec.Name)
-	}
-	h.tools[spec.Name] = t
-	return sync.OnceFunc(func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		delete(h.tools, spec.Name)
-	}), nil
+// isID reports whether s may name an agent, a context source or an extension.
+func isID(s string) bool { return wellFormed(s, lower+digits, "-", 64) }
+
+const wantID = "want 1 to 64 of a-z, 0-9 and hyphen, no hyphen first"
+
+func errName(what, name, want string) error {
+	return fmt.Errorf("add %s: name %q: %s", what, name, want)
 }
 
-// Tools returns all tools, sorted by name.
-func (h *Host) Tools() []plug.Tool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	tools := make([]plug.Tool, 0, len(h.tools))
-	for _, name := range slices.Sorted(maps.Keys(h.tools)) {
-		tools = append(tools, h.tools[name])
-	}
-	return tools
-}
-
-// Diagnostics lists the plugins that could not be set up, with the reason.
-func (h *Host) Diagnostics() []Diagnostic {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Clone(h.failed)
-}
-
-// Add sets one plugin up. If that fails, everything that it registered is taken
-// back, the failure is kept as a diagnostic and returned.
-func (h *Host) Add(ctx context.Context, p plug.Plugin) error {
-	e := &entry{plugin: p}
-	err := h.check(p)
-	if err == nil {
-		err = guard(func() error { return p.Setup(ctx, h.api(e)) })
-		if err != nil {
-			undoAll(e)
-		}
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if err != nil {
-		err = fmt.Errorf("set up plugin %s: %w", p.ID, err)
-		h.failed = append(h.failed, Diagnostic{Plugin: p.ID, Err: err})
-		return err
-	}
-	h.plugins = append(h.plugins, e)
-	return nil
-}
-
-func (h *Host) check(p plug.Plugin) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch {
-	case !wellFormed(p.ID, lower+digits, ".-"):
-		return errors.New("the id: want 1 to 64 of a-z, 0-9, dot and hyphen, no dot or hyphen first")
-	case p.APIVersion != plug.APIVersion:
-		return fmt.Errorf("it was written for version %d of the plugin contract, this is version %d", p.APIVersion, plug.APIVersion)
-	case p.Setup == nil:
-		return errors.New("it has no Setup")
-	}
-	for _, e := range h.plugins {
-		if e.plugin.ID == p.ID {
-			return errors.New("the id is taken")
-		}
-	}
-	return nil
-}
-
-// api makes the API of one plugin; every registration is remembered in e.
-func (h *Host) api(e *entry) *plug.API {
-	keep := func(undo func(), err error) (func(), error) {
-		if err != nil {
-			return nil, err
-		}
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		e.undo = append(e.undo, undo)
-		return undo, nil
-	}
-	id := e.plugin.ID
-	return &plug.API{
-		AddTool: func(t plug.Tool) (func(), error) { return keep(h.AddTool(t)) },
-		AddProvider: func(r plug.ProviderRegistration) (func(), error) {
-			undo, err := h.o.Register(r)
-			if err != nil {
-				return nil, err
-			}
-			return keep(sync.OnceFunc(undo), nil)
-		},
-		HTTP:    h.o.HTTP,
-		Options: func(into any) error { return decodeOptions(id, h.o.Config.Plugin(id).Options, into) },
-		Log:     h.o.Log.With("plugin", id),
-	}
-}
-
-// decodeOptions reads a plugin's own configuration strictly.
-func decodeOptions(id string, raw json.RawMessage, into any) error {
-	if len(raw) == 0 {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("read builtinPlugins.%s: %w", id, err)
-	}
-	return nil
-}
-
-// Close takes all plugins down, the last one first. It returns the first error.
-func (h *Host) Close(ctx context.Context) error {
-	h.mu.Lock()
-	plugins := h.plugins
-	h.plugins = nil
-	h.mu.Unlock()
-	var first error
-	for _, e := range slices.Backward(plugins) {
-		undoAll(e)
-		if e.plugin.Dispose == nil {
-			continue
-		}
-		if err := guard(func() error { return e.plugin.Dispose(ctx) }); err != nil && first == nil {
-			first = fmt.Errorf("dispose plugin %s: %w", e.plugin.ID, err)
-		}
-	}
-	return first
-}
-
-// undoAll takes registrations back, the last one first.
-func undoAll(e *entry) {
-	for _, undo := range slices.Backward(e.undo) {
-		undo()
-	}
-	e.undo = nil
-}
-
-// guard makes a plugin's panic its error.
-func guard(do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	return do()
-}
+func wrapName(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }

@@ -1,0 +1,157 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"alisio/agent/text"
+)
+
+// maxStuck is how many calls of a plugin may be waiting to return, given up on,
+// before it is called no more: a hook that never returns costs that many
+// goroutines and not one a turn.
+const maxStuck = 16
+
+var errStuck = errors.New("earlier calls of the plugin have not returned")
+
+// outcome is what a plugin's function gave.
+type outcome[T any] struct {
+	value T
+	err   error
+}
+
+// call runs a function of a plugin on a goroutine of its own and waits for it
+// until ctx ends or the limit is over; zero sets none. Its panic is its error. Go
+// can not stop a goroutine: one that is late goes on with a context that has
+// ended, and what it returns is dropped.
+func call[T any](ctx context.Context, e *entry, limit time.Duration, do func(ctx context.Context) (T, error)) (T, error) {
+	var none T
+	if e.stuck.Load() >= maxStuck {
+		return none, errStuck
+	}
+	within := ctx
+	if limit > 0 {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	done := make(chan outcome[T], 1) // room for a result that nobody waits for
+	var ended atomic.Bool            // by whoever is first: the function or the waiting
+	go func() {
+		o := outcome[T]{err: errors.New("it ended its goroutine")}
+		defer func() {
+			done <- o
+			if !ended.CompareAndSwap(false, true) {
+				e.stuck.Add(-1)
+			}
+		}()
+		o.value, o.err = guard(func() (T, error) { return do(within) })
+	}()
+	var o outcome[T]
+	select {
+	case o = <-done:
+	case <-within.Done():
+		if ended.CompareAndSwap(false, true) {
+			e.stuck.Add(1)
+			o.err = within.Err()
+		} else {
+			o = <-done
+		}
+	}
+	if o.err == nil {
+		return o.value, nil
+	}
+	if ctx.Err() == nil && within.Err() != nil {
+		return none, fmt.Errorf("it took longer than %s: %w", limit, context.DeadlineExceeded)
+	}
+	return none, o.err
+}
+
+// guard makes a panic the function's error, and its error one whose text can be
+// shown.
+func guard[T any](do func() (T, error)) (value T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			var none T
+			value, err = none, fmt.Errorf("panic: %s", tell(fmt.Sprint(p)))
+		}
+	}()
+	value, err = do()
+	if err != nil {
+		// Here, because a plugin's error may panic as it is read.
+		err = &foreign{tell(err.Error()), err}
+	}
+	return value, err
+}
+
+// foreign is an error of a plugin with its text made safe.
+type foreign struct {
+	text string
+	err  error
+}
+
+func (f *foreign) Error() string { return f.text }
+func (f *foreign) Unwrap() error { return f.err }
+
+// maxTold bounds a plugin's words in an error or a label, in bytes.
+const maxTold = 1000
+
+// tell makes one safe line of a plugin's words.
+func tell(s string) string {
+	s, cut := head(s, maxTold)
+	if s = text.Line(s); cut {
+		s += "…"
+	}
+	return s
+}
+
+// head returns at most n bytes of s, whole characters.
+func head(s string, n int) (string, bool) {
+	if len(s) <= n {
+		return s, false
+	}
+	for i := 0; i < utf8.UTFMax && n > 0 && !utf8.RuneStart(s[n]); i++ {
+		n--
+	}
+	return s[:n], true
+}
+
+// Bounds of a text that joins a conversation (spec plugins.md, "Hooks and failure
+// isolation").
+const (
+	maxInject = 24_000 // characters
+	// maxRaw bounds, in bytes, what is looked at before it is cleaned.
+	maxRaw = 1 << 20
+)
+
+const cutMark = "\n[the rest was cut]"
+
+// injected makes a plugin's text one that can join a conversation: valid, without
+// controls, at most 24,000 characters with the mark of the cut.
+func injected(s string) string {
+	s, cut := head(s, maxRaw)
+	s = strings.TrimSpace(text.Plain(s))
+	if !cut && len(s) <= maxInject {
+		return s
+	}
+	room := maxInject - utf8.RuneCountInString(cutMark)
+	at, n := len(s), 0
+	for i := range s {
+		if n == room {
+			at = i
+		}
+		if n++; n > maxInject {
+			cut = true
+			break
+		}
+	}
+	if !cut {
+		return s
+	}
+	return s[:at] + cutMark
+}

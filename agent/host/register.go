@@ -1,0 +1,320 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"alisio/plug"
+)
+
+// row is one registration.
+type row[T any] struct {
+	owner *entry
+	// name is unique where the kind says so, and is for lists of people.
+	name  string
+	value T
+}
+
+// list is what is registered of one kind, in the order of registration.
+type list[T any] struct {
+	rows []*row[T]
+}
+
+// registry holds all that is registered. It belongs to Host.mu.
+type registry struct {
+	tools       list[plug.Tool]
+	commands    list[plug.SlashCommand]
+	agents      list[plug.Agent]
+	providers   list[plug.ProviderRegistration]
+	contexts    list[plug.ContextSource]
+	resources   list[plug.ResourceDirs]
+	observers   list[*observer]
+	sessions    list[plug.SessionHooks]
+	compactions list[plug.CompactionHooks]
+	facts       list[plug.Facts]
+	mascots     list[plug.Mascot]
+	screens     list[plug.StartupScreen]
+	searches    list[plug.WebSearch]
+}
+
+// Owned is something that is registered, with the id of the plugin that did;
+// empty: the application.
+type Owned[T any] struct {
+	Plugin string
+	Value  T
+}
+
+// Registration is a row of the list of all that is registered.
+type Registration struct {
+	Plugin string
+	// Kind is tool, command, agent, provider, context, resources, observer,
+	// session-hooks, compaction-hooks, or an extension point.
+	Kind string
+	Name string
+}
+
+// scope says among whom a name is unique.
+type scope int
+
+const (
+	anyName scope = iota
+	inPlugin
+	overAll
+)
+
+// add registers a value.
+func add[T any](h *Host, e *entry, l *list[T], unique scope, name string, value T, end func()) (undo func(), err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := e.mayRegister(); err != nil {
+		return nil, fmt.Errorf("add %s: %w", tell(name), err)
+	}
+	for _, r := range l.rows {
+		if r.name == name && (unique == overAll || unique == inPlugin && r.owner == e) {
+			return nil, fmt.Errorf("add %s: the name is taken", name)
+		}
+	}
+	r := &row[T]{owner: e, name: name, value: value}
+	l.rows = append(l.rows, r)
+	return h.keep(e, func() { l.remove(r) }, end), nil
+}
+
+// remove makes a new list, so that who goes through the old one is not disturbed.
+func (l *list[T]) remove(r *row[T]) {
+	l.rows = slices.DeleteFunc(slices.Clone(l.rows), func(other *row[T]) bool { return other == r })
+}
+
+// owned copies a list.
+func owned[T any](h *Host, l *list[T]) []Owned[T] {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := make([]Owned[T], len(l.rows))
+	for i, r := range l.rows {
+		all[i] = Owned[T]{r.owner.id(), r.value}
+	}
+	return all
+}
+
+// rowsOf copies the rows of a list, for calls that need the owner.
+func rowsOf[T any](h *Host, l *list[T]) []*row[T] {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(l.rows)
+}
+
+// AddTool registers a tool of the application.
+func (h *Host) AddTool(t plug.Tool) (undo func(), err error) { return h.addTool(h.own, t) }
+
+// AddSlashCommand registers a command of the application.
+func (h *Host) AddSlashCommand(c plug.SlashCommand) (undo func(), err error) {
+	return h.addCommand(h.own, c)
+}
+
+// AddAgent registers an agent of the application.
+func (h *Host) AddAgent(a plug.Agent) (undo func(), err error) { return h.addAgent(h.own, a) }
+
+// Bounds of what is registered.
+const (
+	maxDescription = 16 << 10
+	maxSchema      = 256 << 10
+	maxDirs        = 100
+)
+
+// fixed is a tool of a plugin whose spec stays what it was at registration.
+type fixed struct {
+	plug.Tool
+	spec plug.ToolSpec
+}
+
+func (f *fixed) Spec() plug.ToolSpec { return f.spec }
+
+func (h *Host) addTool(e *entry, t plug.Tool) (undo func(), err error) {
+	if t == nil {
+		return nil, errors.New("add tool: there is none")
+	}
+	spec := t.Spec()
+	if !wellFormed(spec.Name, lower, digits+"_", 64) {
+		return nil, errName("tool", tell(spec.Name), "want 1 to 64 of a-z, 0-9 and _, a letter first")
+	}
+	switch spec.Effect {
+	case plug.EffectRead, plug.EffectWrite, plug.EffectProcess, plug.EffectExternal, plug.EffectInternal:
+	default:
+		return nil, fmt.Errorf("add tool %s: unknown effect %q", spec.Name, tell(string(spec.Effect)))
+	}
+	if e != h.own {
+		if len(spec.Description) > maxDescription || len(spec.Schema) > maxSchema {
+			return nil, fmt.Errorf("add tool %s: the description or the schema is too long", spec.Name)
+		}
+		if s := bytes.TrimSpace(spec.Schema); !json.Valid(s) || s[0] != '{' {
+			return nil, fmt.Errorf("add tool %s: the schema is no JSON object", spec.Name)
+		}
+		spec.Schema = slices.Clone(spec.Schema)
+		t = &fixed{t, spec}
+	}
+	return add(h, e, &h.r.tools, overAll, spec.Name, t, nil)
+}
+
+func (h *Host) addCommand(e *entry, c plug.SlashCommand) (undo func(), err error) {
+	switch {
+	case !wellFormed(c.Name, lower, lower+digits+"-", 41):
+		return nil, errName("command", tell(c.Name), "want 1 to 41 of a-z, 0-9 and hyphen, a letter first")
+	case c.Run == nil:
+		return nil, fmt.Errorf("add command %s: it has no Run", c.Name)
+	}
+	c.Description, c.ArgumentHint = tell(c.Description), tell(c.ArgumentHint)
+	c.Run = h.command(e, c.Run)
+	return add(h, e, &h.r.commands, overAll, c.Name, c, nil)
+}
+
+// colors are the names of a terminal's colours.
+func colors() []string {
+	return []string{"", "black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
+}
+
+func (h *Host) addAgent(e *entry, a plug.Agent) (undo func(), err error) {
+	switch p := a.Spec.Permission; {
+	case !isID(a.ID):
+		return nil, errName("agent", tell(a.ID), wantID)
+	case !slices.Contains(colors(), a.Color):
+		return nil, fmt.Errorf("add agent %s: unknown color %q", a.ID, tell(a.Color))
+	case !isPermission(p.Write) || !isPermission(p.Process) || !isPermission(p.External):
+		return nil, fmt.Errorf("add agent %s: unknown permission: want deny, ask or allow", a.ID)
+	}
+	a.Description, a.Persona = tell(a.Description), injected(a.Persona)
+	a.Spec.Tools.Allow, a.Spec.Tools.Deny = slices.Clone(a.Spec.Tools.Allow), slices.Clone(a.Spec.Tools.Deny)
+	return add(h, e, &h.r.agents, overAll, a.ID, a, nil)
+}
+
+func isPermission(p plug.Permission) bool {
+	return p == "" || p == plug.PermissionDeny || p == plug.PermissionAsk || p == plug.PermissionAllow
+}
+
+func (h *Host) addProvider(e *entry, p plug.ProviderRegistration) (undo func(), err error) {
+	if h.o.Register == nil {
+		return nil, errors.New("add provider: no provider can be registered here")
+	}
+	if err := h.present(e); err != nil {
+		return nil, fmt.Errorf("add provider: %w", err)
+	}
+	remove, err := h.o.Register(p)
+	if err != nil {
+		return nil, err
+	}
+	undo, err = add(h, e, &h.r.providers, anyName, p.ID, p, remove)
+	if err != nil {
+		remove()
+	}
+	return undo, err
+}
+
+func (h *Host) addContext(e *entry, c plug.ContextSource) (undo func(), err error) {
+	switch {
+	case !isID(c.Name):
+		return nil, errName("context", tell(c.Name), wantID)
+	case c.Text == nil:
+		return nil, fmt.Errorf("add context %s: it has no Text", c.Name)
+	}
+	return add(h, e, &h.r.contexts, inPlugin, c.Name, c, nil)
+}
+
+func (h *Host) addResources(e *entry, d plug.ResourceDirs) (undo func(), err error) {
+	all := slices.Concat(d.Skills, d.Prompts, d.Agents)
+	if len(all) > maxDirs {
+		return nil, fmt.Errorf("add resources: more than %d directories", maxDirs)
+	}
+	for _, dir := range all {
+		if dir != "" && !filepath.IsAbs(dir) {
+			return nil, fmt.Errorf("add resources: %q is not absolute", tell(dir))
+		}
+	}
+	d = plug.ResourceDirs{Skills: given(d.Skills), Prompts: given(d.Prompts), Agents: given(d.Agents)}
+	return add(h, e, &h.r.resources, anyName, "", d, nil)
+}
+
+// given is the directories that are not empty.
+func given(dirs []string) []string {
+	return slices.DeleteFunc(slices.Clone(dirs), func(d string) bool { return d == "" })
+}
+
+func (h *Host) addSession(e *entry, s plug.SessionHooks) (undo func(), err error) {
+	if s.OnStart == nil && s.OnEnd == nil {
+		return nil, errors.New("add session hooks: there are none")
+	}
+	return add(h, e, &h.r.sessions, anyName, "", s, nil)
+}
+
+func (h *Host) addCompaction(e *entry, c plug.CompactionHooks) (undo func(), err error) {
+	if c.Before == nil && c.After == nil {
+		return nil, errors.New("add compaction hooks: there are none")
+	}
+	return add(h, e, &h.r.compactions, anyName, "", c, nil)
+}
+
+// Tools returns all tools, sorted by name.
+func (h *Host) Tools() []plug.Tool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	rows := slices.SortedFunc(slices.Values(h.r.tools.rows), func(a, b *row[plug.Tool]) int { return strings.Compare(a.name, b.name) })
+	tools := make([]plug.Tool, len(rows))
+	for i, r := range rows {
+		tools[i] = r.value
+	}
+	return tools
+}
+
+// ToolOwner returns the plugin that registered a tool; empty for the
+// application's own, and for a name that there is not.
+func (h *Host) ToolOwner(name string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, r := range h.r.tools.rows {
+		if r.name == name {
+			return r.owner.id()
+		}
+	}
+	return ""
+}
+
+// Commands returns the slash commands in the order of registration. Their Run
+// ends with its context, makes a panic an error and gives plain text.
+func (h *Host) Commands() []Owned[plug.SlashCommand] { return owned(h, &h.r.commands) }
+
+// Agents returns the primary agents in the order of registration.
+func (h *Host) Agents() []Owned[plug.Agent] { return owned(h, &h.r.agents) }
+
+// Resources returns directories of resources in the order of registration.
+func (h *Host) Resources() []Owned[plug.ResourceDirs] { return owned(h, &h.r.resources) }
+
+// Registrations lists all that is registered, by kind, in the order of
+// registration.
+func (h *Host) Registrations() []Registration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var all []Registration
+	r := &h.r
+	all = told(all, "tool", &r.tools)
+	all = told(all, "command", &r.commands)
+	all = told(all, "agent", &r.agents)
+	all = told(all, "provider", &r.providers)
+	all = told(all, "context", &r.contexts)
+	all = told(all, "resources", &r.resources)
+	all = told(all, "observer", &r.observers)
+	all = told(all, "session-hooks", &r.sessions)
+	all = told(all, "compaction-hooks", &r.compactions)
+	all = told(all, pointFacts, &r.facts)
+	all = told(all, pointMascot, &r.mascots)
+	all = told(all, pointScreen, &r.screens)
+	return told(all, pointSearch, &r.searches)
+}
+
+func told[T any](all []Registration, kind string, l *list[T]) []Registration {
+	for _, r := range l.rows {
+		all = append(all, Registration{r.owner.id(), kind, r.name})
+	}
+	return all
+}
