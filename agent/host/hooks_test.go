@@ -243,17 +243,16 @@ func TestContextSources(t *testing.T) {
 		h := toyHost(t, Options{})
 		say := map[string]func(ctx context.Context, session string) (string, error){}
 		for _, name := range []string{"z/notes", "a/two", "a/one"} {
-			id, source, _ := strings.Cut(name, "/")
 			say[name] = func(_ context.Context, session string) (string, error) { return name + " in " + session, nil }
-			_ = id
-			if len(h.Plugins()) == 0 || !slices.ContainsFunc(h.Plugins(), func(p plug.Plugin) bool { return p.ID == id }) {
-				plugin(t, h, id, func(api *plug.API) error { return nil })
-			}
-			e := h.plugins[slices.IndexFunc(h.plugins, func(e *entry) bool { return e.id() == id })]
-			if _, err := h.addContext(e, plug.ContextSource{Name: source, Text: func(ctx context.Context, s string) (string, error) { return say[name](ctx, s) }}); err != nil {
-				t.Fatal(err)
-			}
 		}
+		source := func(api *plug.API, id, name string) error {
+			_, err := api.AddContext(plug.ContextSource{Name: name, Text: func(ctx context.Context, s string) (string, error) {
+				return say[id+"/"+name](ctx, s)
+			}})
+			return err
+		}
+		plugin(t, h, "z", func(api *plug.API) error { return source(api, "z", "notes") })
+		plugin(t, h, "a", func(api *plug.API) error { return errors.Join(source(api, "a", "two"), source(api, "a", "one")) })
 		texts := func(session string) string {
 			var b strings.Builder
 			for _, x := range h.Context(t.Context(), session) {
