@@ -18,11 +18,11 @@ const (
 func ali(t plug.Terminal) string {
 	const short, narrow = ".( ^ ^ ).~~", 40
 	cloud := []string{
-		`    .-~~-.     `,
+		`    .-~~-.`,
 		`  .( ^  ^ ).  ~`,
 		` (   ~~~~   ) ~~`,
 		"  `-..__..-' ~",
-		`    ' ' ' '    `,
+		`    ' ' ' '`,
 	}
 	if t.Columns < narrow {
 		cloud = []string{short}
@@ -84,7 +84,7 @@ func defaultScreen(c plug.ScreenContext) string {
 
 // facts draws the text of the default screen within so many columns.
 func facts(c plug.ScreenContext, columns int) []string {
-	lines := append(fit(greeting, columns), "")
+	lines := append(fit(c.Terminal, greeting, columns), "")
 	rows := []plug.Fact{
 		{Label: "alisio", Text: c.Version}, {Label: "model", Text: c.Model}, {Label: "server", Text: c.Server},
 		{Label: "directory", Text: c.Directory}, {Label: "access", Text: c.Access},
@@ -97,11 +97,7 @@ func facts(c plug.ScreenContext, columns int) []string {
 	const tips = 2
 	lines = append(lines, "")
 	for _, tip := range c.Tips[:min(len(c.Tips), tips)] {
-		for i, line := range labelled(c.Terminal, plug.Fact{Label: "tip", Text: tip}, columns) {
-			if i > 0 || line != "" {
-				lines = append(lines, line)
-			}
-		}
+		lines = append(lines, labelled(c.Terminal, plug.Fact{Label: "tip", Text: tip}, columns)...)
 	}
 	return lines
 }
@@ -114,7 +110,7 @@ func labelled(t plug.Terminal, f plug.Fact, columns int) []string {
 	if said == "" {
 		return nil
 	}
-	lines := fit(said, max(columns-label, 1))
+	lines := fit(t, said, max(columns-label, 1))
 	for i, line := range lines {
 		name := ""
 		if i == 0 {
@@ -127,13 +123,17 @@ func labelled(t plug.Terminal, f plug.Fact, columns int) []string {
 }
 
 // fit wraps a text into at most two lines.
-func fit(s string, columns int) []string {
+func fit(t plug.Terminal, s string, columns int) []string {
+	const dots = 2 // by which "..." is wider than "…"
 	lines := text.Wrap(s, columns)
 	if len(lines) <= 2 {
 		return lines
 	}
-	rest := strings.TrimSpace(s[len(lines[0]):])
-	return []string{lines[0], text.Clip(rest, columns)}
+	rest := strings.Join(lines[1:], " ")
+	if !t.Unicode {
+		columns -= dots
+	}
+	return []string{lines[0], words(t, text.Clip(rest, columns))}
 }
 
 // words writes the signs of this program's own texts in ASCII where the terminal
