@@ -82,6 +82,7 @@ var arrows = []repocheck.Row{
 
 	{Package: "plug", May: []string{"llm"}},
 	{Package: "plug/frontmatter"},
+	{Package: "plug/plugtest", May: []string{"plug", "llm"}, TestsOnly: true},
 	{Package: "plug/openai", May: []string{"plug", "llm", "llm/chatapi", "llm/responses"}},
 
 	{Package: "db/blob"},

@@ -1,0 +1,312 @@
+package plugtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"alisio/plug"
+)
+
+// Run is the conformance suite of plugins. make returns the plugin anew each time,
+// as main does; configure gives each fresh host what the plugin needs.
+func Run(t *testing.T, make func() plug.Plugin, configure ...func(*Host)) {
+	t.Helper()
+	s := suite{make: make, configure: configure, dir: t.TempDir}
+	for _, r := range rules() {
+		t.Run(r.name, func(t *testing.T) {
+			if err := r.check(t.Context(), s); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// suite is what the rules are checked with.
+type suite struct {
+	make      func() plug.Plugin
+	configure []func(*Host)
+	dir       func() string
+}
+
+// rule is one thing that holds of every plugin.
+type rule struct {
+	name  string
+	check func(ctx context.Context, s suite) error
+}
+
+func rules() []rule {
+	return []rule{
+		{"identity", identity},
+		{"setup", setup},
+		{"setup twice", setupTwice},
+		{"refused registrations", refusedRegistrations},
+		{"undo", undo},
+		{"tool specs", toolSpecs},
+		{"cancelled hooks", cancelledHooks},
+		{"dispose", dispose},
+		{"nothing after dispose", nothingAfter},
+	}
+}
+
+// Times that a plugin may take: those of the engine, but for hooks with a context
+// that has ended, which have none.
+const (
+	setupLimit   = 10 * time.Second
+	disposeLimit = 2 * time.Second
+	cancelLimit  = 5 * time.Second
+)
+
+func (s suite) host() *Host {
+	h := &Host{Dir: s.dir()}
+	for _, c := range s.configure {
+		c(h)
+	}
+	return h
+}
+
+// within calls a function and gives up on it after a limit: it can not be stopped.
+func within(limit time.Duration, what string, do func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		err := errors.New("it ended its goroutine")
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panic: %v", p)
+			}
+			if err != nil {
+				err = fmt.Errorf("%s: %w", what, err)
+			}
+			done <- err
+		}()
+		err = do()
+	}()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-timer.C:
+		return fmt.Errorf("%s: it took longer than %s", what, limit)
+	}
+}
+
+// up sets a fresh plugin up on a fresh host.
+func (s suite) up(ctx context.Context) (*Host, plug.Plugin, error) {
+	h, p := s.host(), s.make()
+	if p.Setup == nil {
+		return h, p, errors.New("it has no Setup")
+	}
+	return h, p, within(setupLimit, "Setup", func() error { return h.Setup(ctx, p) })
+}
+
+// with sets up, does something, and disposes of the plugin whatever came of it.
+func (s suite) with(ctx context.Context, do func(h *Host, p plug.Plugin) error) error {
+	h, p, err := s.up(ctx)
+	if err != nil {
+		return err
+	}
+	err = do(h, p)
+	return errors.Join(err, down(ctx, h, p))
+}
+
+func down(ctx context.Context, h *Host, p plug.Plugin) error {
+	return within(disposeLimit, "Dispose", func() error { return h.Dispose(ctx, p) })
+}
+
+func identity(_ context.Context, s suite) error {
+	p, again := s.make(), s.make()
+	version := regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
+	switch {
+	case !formed(p.ID, lower+digits, ".-", 64):
+		return fmt.Errorf("the id is %q: want a-z, 0-9, dot and hyphen", p.ID)
+	case p.Name == "":
+		return errors.New("it has no name for people")
+	case !version.MatchString(p.Version):
+		return fmt.Errorf("the version is %q: want a semantic version", p.Version)
+	case p.APIVersion != plug.APIVersion:
+		return fmt.Errorf("the contract is %d: want %d", p.APIVersion, plug.APIVersion)
+	case p.ID != again.ID || p.Version != again.Version:
+		return fmt.Errorf("made twice, it is %s %s and %s %s", p.ID, p.Version, again.ID, again.Version)
+	}
+	return nil
+}
+
+func setup(ctx context.Context, s suite) error {
+	return s.with(ctx, func(h *Host, _ plug.Plugin) error { return errors.Join(h.Refused()...) })
+}
+
+// setupTwice has two beside each other: what they share shows.
+func setupTwice(ctx context.Context, s suite) error {
+	return s.with(ctx, func(one *Host, _ plug.Plugin) error {
+		first := one.List()
+		return s.with(ctx, func(two *Host, _ plug.Plugin) error {
+			if err := errors.Join(two.Refused()...); err != nil {
+				return fmt.Errorf("the second time: %w", err)
+			}
+			if got := two.List(); !slices.Equal(got, first) {
+				return fmt.Errorf("the second time it registers %q, the first time %q", got, first)
+			}
+			if got := one.List(); !slices.Equal(got, first) {
+				return fmt.Errorf("the second Setup changed the first: %q, was %q", got, first)
+			}
+			return nil
+		})
+	})
+}
+
+// refusedRegistrations may fail Setup, or be lived with: no panic, no waiting.
+func refusedRegistrations(ctx context.Context, s suite) error {
+	h, p := s.host(), s.make()
+	h.Refuse = true
+	failed := false
+	err := within(setupLimit, "Setup where registrations are refused", func() error {
+		failed = h.Setup(ctx, p) != nil
+		return nil
+	})
+	if err != nil || failed {
+		return err
+	}
+	return down(ctx, h, p)
+}
+
+func undo(ctx context.Context, s suite) error {
+	return s.with(ctx, func(h *Host, _ plug.Plugin) error {
+		h.UndoAll()
+		h.UndoAll()
+		if left := h.List(); len(left) != 0 {
+			return fmt.Errorf("undone, there is still %q", left)
+		}
+		return nil
+	})
+}
+
+func toolSpecs(ctx context.Context, s suite) error {
+	return s.with(ctx, func(h *Host, _ plug.Plugin) error {
+		var all []error
+		for _, t := range Registered[plug.Tool](h) {
+			spec := t.Spec()
+			if err := toolProblem(spec); err != nil {
+				all = append(all, fmt.Errorf("tool %s: %w", spec.Name, err))
+			}
+			if again := t.Spec(); fmt.Sprint(again) != fmt.Sprint(spec) {
+				all = append(all, fmt.Errorf("tool %s: its spec is another each time", spec.Name))
+			}
+		}
+		return errors.Join(all...)
+	})
+}
+
+// cancelledHooks calls all that is called by itself with a context that has ended:
+// each returns soon, with an error or without, and what it says can be used.
+func cancelledHooks(ctx context.Context, s suite) error {
+	const maxText = 24_000
+	return s.with(ctx, func(h *Host, _ plug.Plugin) error {
+		over, cancel := context.WithCancel(ctx)
+		cancel()
+		var all []error
+		soon := func(what string, do func() (string, error)) {
+			err := within(cancelLimit, what+" with a context that has ended", func() error {
+				said, err := do()
+				if err != nil {
+					return nil
+				}
+				if !utf8.ValidString(said) || utf8.RuneCountInString(said) > maxText {
+					return fmt.Errorf("its text is no UTF-8, or longer than %d characters", maxText)
+				}
+				return nil
+			})
+			all = append(all, err)
+		}
+		for _, x := range Registered[plug.SessionHooks](h) {
+			if x.OnStart != nil {
+				soon("OnStart", func() (string, error) { return x.OnStart(over, plug.SessionInfo{SessionID: "s"}) })
+			}
+			if x.OnEnd != nil {
+				soon("OnEnd", func() (string, error) { return "", x.OnEnd(over, plug.SessionInfo{SessionID: "s"}) })
+			}
+		}
+		for _, x := range Registered[plug.CompactionHooks](h) {
+			if x.Before != nil {
+				soon("BeforeCompact", func() (string, error) {
+					w, err := x.Before(over, plug.CompactionInput{Reason: "manual"})
+					return w.Instructions, err
+				})
+			}
+			if x.After != nil {
+				soon("AfterCompact", func() (string, error) {
+					r, err := x.After(over, plug.CompactionResult{Reason: "manual"})
+					return r.Inject, err
+				})
+			}
+		}
+		for _, x := range Registered[plug.ContextSource](h) {
+			soon("context "+x.Name, func() (string, error) { return x.Text(over, "s") })
+		}
+		for _, x := range Registered[plug.Facts](h) {
+			soon("facts "+x.ID, func() (string, error) { _, err := x.List(over); return "", err })
+		}
+		for _, x := range Registered[plug.Mascot](h) {
+			soon("mascot "+x.ID, func() (string, error) { return x.Render(over, plug.MascotContext{}) })
+		}
+		for _, x := range Registered[plug.StartupScreen](h) {
+			soon("startup-screen "+x.ID, func() (string, error) { return x.Render(over, plug.ScreenContext{}) })
+		}
+		for _, x := range Registered[plug.WebSearch](h) {
+			soon("websearch "+x.ID, func() (string, error) { _, err := x.Search(over, "q"); return "", err })
+		}
+		return errors.Join(all...)
+	})
+}
+
+// dispose ends in time, and at once where the context has ended.
+func dispose(ctx context.Context, s suite) error {
+	if err := s.with(ctx, func(*Host, plug.Plugin) error { return nil }); err != nil {
+		return err
+	}
+	h, p, err := s.up(ctx)
+	if err != nil {
+		return err
+	}
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	return within(disposeLimit, "Dispose with a context that has ended", func() error {
+		_ = h.Dispose(over, p) // what it says of its hurry is its own affair
+		return nil
+	})
+}
+
+// nothingAfter looks for registrations in Dispose and behind it.
+func nothingAfter(ctx context.Context, s suite) error {
+	h, p, err := s.up(ctx)
+	if err != nil {
+		return err
+	}
+	if err := down(ctx, h, p); err != nil {
+		return err
+	}
+	// What Dispose has started and can run, runs.
+	const turns = 100
+	for range turns {
+		runtime.Gosched()
+	}
+	var late []error
+	for _, err := range h.Refused() {
+		if errors.Is(err, errGone) {
+			late = append(late, err)
+		}
+	}
+	if len(late) > 0 {
+		return fmt.Errorf("it registers after it went: %w", errors.Join(late...))
+	}
+	if left := h.List(); len(left) > 0 {
+		return fmt.Errorf("disposed, there is still %q", left)
+	}
+	return nil
+}
