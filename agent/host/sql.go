@@ -24,18 +24,15 @@ func (h *Host) openSQL(ctx context.Context, e *entry, path string) (plug.SQL, er
 	if err != nil {
 		return nil, fmt.Errorf("open sql %q: %w", tell(path), err)
 	}
-	if err := ownerOnly(abs); err != nil {
-		return nil, wrapName("open sql", err)
-	}
-	s, err := storage.OpenStorage(ctx, abs)
+	f, err := openFile(ctx, abs)
 	if err != nil {
 		return nil, err
 	}
-	d := &database{Storage: s, h: h, owner: e}
+	d := &database{file: f, h: h, owner: e}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if e.state == gone {
-		return nil, errors.Join(wrapName("open sql", ErrGone), s.Close())
+		return nil, errors.Join(wrapName("open sql", ErrGone), f.Close())
 	}
 	e.open[d] = true
 	return d, nil
@@ -116,9 +113,27 @@ func ownerOnly(path string) error {
 	return nil
 }
 
-// database adapts a storage to the contract.
+// OpenSQL opens a database at an absolute path as plugins get it: for tests of
+// plugins, and for who embeds a part of one.
+func OpenSQL(ctx context.Context, path string) (plug.SQL, error) { return openFile(ctx, path) }
+
+func openFile(ctx context.Context, path string) (*file, error) {
+	if err := ownerOnly(path); err != nil {
+		return nil, wrapName("open sql", err)
+	}
+	s, err := storage.OpenStorage(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return &file{s}, nil
+}
+
+// file adapts a storage to the contract.
+type file struct{ *storage.Storage }
+
+// database is the file of a plugin, which is closed with it.
 type database struct {
-	*storage.Storage
+	*file
 	h     *Host
 	owner *entry
 }
@@ -133,7 +148,7 @@ func (h *Host) closeDatabases(e *entry) {
 	for d := range open {
 		// Close waits for the call that runs, which may be one that never returns.
 		_, _ = call(context.Background(), e, h.o.Limits.Dispose, func(context.Context) (struct{}, error) {
-			return struct{}{}, d.Storage.Close()
+			return struct{}{}, d.file.Close()
 		})
 	}
 }
@@ -143,7 +158,7 @@ func (d *database) Close() error {
 	d.h.mu.Lock()
 	delete(d.owner.open, d)
 	d.h.mu.Unlock()
-	return d.Storage.Close()
+	return d.file.Close()
 }
 
 func values(args []any) []storage.Value {
@@ -155,12 +170,12 @@ func values(args []any) []storage.Value {
 }
 
 // Exec runs all statements of a text.
-func (d *database) Exec(ctx context.Context, text string, args ...any) error {
-	return d.Storage.Exec(ctx, text, values(args)...)
+func (f *file) Exec(ctx context.Context, text string, args ...any) error {
+	return f.Storage.Exec(ctx, text, values(args)...)
 }
 
 // Prepare returns the statement of a text.
-func (d *database) Prepare(text string) plug.Statement { return &statement{d.Storage.Prepare(text)} }
+func (f *file) Prepare(text string) plug.Statement { return &statement{f.Storage.Prepare(text)} }
 
 type statement struct{ s *storage.Statement }
 
