@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"time"
 
 	"alisio/agent/clock"
 	"alisio/agent/config"
@@ -148,7 +149,11 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if o.Hermetic {
 		own = config.Dirs{}
 	}
+	limits := o.Config.PluginHooks
 	a.host = host.New(host.Options{
+		Limits: host.Limits{
+			Hook: ms(limits.TimeoutMs), SessionEnd: ms(limits.SessionEndTimeoutMs), Dispose: ms(limits.DisposeTimeoutMs),
+		},
 		Config: o.Config, Log: o.Log, Dirs: own, ClosedOff: a.ownFiles(), Register: a.providers.Register,
 		HTTP: func(p plug.Purpose) *http.Client { return a.clients.Client(string(p)) },
 	})
@@ -173,6 +178,8 @@ func New(ctx context.Context, o Options) (*App, error) {
 	}
 	return a, nil
 }
+
+func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 
 // openFiles opens the workspace: the repository around the working directory,
 // or the directory itself, and the added directories.

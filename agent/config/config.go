@@ -23,6 +23,7 @@ type Config struct {
 	Limits      Limits
 	Context     Context
 	Permissions Permissions
+	PluginHooks PluginHooks
 	// AdditionalDirectories are absolute and clean; they need not exist.
 	AdditionalDirectories []string
 
@@ -78,6 +79,15 @@ type Context struct {
 // Permissions is what may happen without a question.
 type Permissions struct {
 	Mode perm.Mode
+}
+
+// PluginHooks bounds what plugins may take, in milliseconds.
+type PluginHooks struct {
+	// TimeoutMs is for start and compaction hooks.
+	TimeoutMs int
+	// SessionEndTimeoutMs is for end hooks, DisposeTimeoutMs for taking a plugin down.
+	SessionEndTimeoutMs int
+	DisposeTimeoutMs    int
 }
 
 // Plugin is the configuration of one built-in plugin.

@@ -56,6 +56,12 @@ func keys() []row {
 			func(c *Config, _ string, n int) { c.Context.MaxBytes = n })},
 
 		{"builtinPlugins.*", "", rule{allowed: "an object: enabled, and what the plugin takes", set: plugin}},
+		{"pluginHooks.timeoutMs", "15000", integer(100, 120_000,
+			func(c *Config, _ string, n int) { c.PluginHooks.TimeoutMs = n })},
+		{"pluginHooks.sessionEndTimeoutMs", "10000", integer(100, 120_000,
+			func(c *Config, _ string, n int) { c.PluginHooks.SessionEndTimeoutMs = n })},
+		{"pluginHooks.disposeTimeoutMs", "2000", integer(100, 10_000,
+			func(c *Config, _ string, n int) { c.PluginHooks.DisposeTimeoutMs = n })},
 
 		{"additionalDirectories", "[]", directories()},
 

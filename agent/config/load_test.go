@@ -49,6 +49,7 @@ func TestNoFileGivesTheDefaults(t *testing.T) {
 		Limits:      Limits{MaxTurns: 100},
 		Context:     Context{MaxBytes: 32768},
 		Permissions: Permissions{Mode: perm.ModeAsk},
+		PluginHooks: PluginHooks{TimeoutMs: 15_000, SessionEndTimeoutMs: 10_000, DisposeTimeoutMs: 2000},
 	}
 	if origin := got.Origin("provider.baseURL"); origin != "default" {
 		t.Errorf("origin: got %q, want default", origin)
@@ -84,7 +85,8 @@ func TestEveryKeyIsRead(t *testing.T) {
 		"context": {"claudeMdFallback": true, "maxBytes": 1024},
 		"builtinPlugins": {"memory": {"enabled": false, "deep": {"a": [1, "x"]}}, "other": {}},
 		"additionalDirectories": ["lib/../sub", "/abs"],
-		"permissions": {"mode": "auto"}
+		"permissions": {"mode": "auto"},
+		"pluginHooks": {"timeoutMs": 100, "sessionEndTimeoutMs": 120000, "disposeTimeoutMs": 10000}
 	}`)
 	if err != nil {
 		t.Fatal(err)
@@ -103,6 +105,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Limits:                Limits{MaxTurns: 10000, MaxOutputTokens: 4096},
 		Context:               Context{ClaudeMdFallback: true, MaxBytes: 1024},
 		Permissions:           Permissions{Mode: perm.ModeAuto},
+		PluginHooks:           PluginHooks{TimeoutMs: 100, SessionEndTimeoutMs: 120_000, DisposeTimeoutMs: 10_000},
 		AdditionalDirectories: []string{filepath.Join(filepath.Dir(file), "sub"), abs("/abs", filepath.Dir(file))},
 		plugins: map[string]Plugin{
 			"memory": {Options: []byte(`{"deep":{"a":[1,"x"]}}`)},

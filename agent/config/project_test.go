@@ -66,6 +66,7 @@ func TestC143ProjectChoosesNoEndpoint(t *testing.T) {
 		"provider.tokenParameter": `"omit"`, "provider.streamUsage": "true", "provider.contextWindow": "1",
 		"models.*.contextWindow": "1", "models.*.maxOutputTokens": "1", "models.*.effort": "[]", "models.*.price.input": "0",
 		"models.*.price.output": "0", "models.*.price.cachedInput": "0", "builtinPlugins.*": "{}", "additionalDirectories": `["/"]`,
+		"pluginHooks.timeoutMs": "100", "pluginHooks.sessionEndTimeoutMs": "100", "pluginHooks.disposeTimeoutMs": "100",
 	}
 	for _, r := range keys() {
 		mayset := slices.ContainsFunc(projectKeys(), func(p projectRow) bool { return p.key == r.key })

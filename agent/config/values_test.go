@@ -27,6 +27,9 @@ func TestValues(t *testing.T) {
 		{"limits.maxTurns", "7", "flag --max-turns"},
 		{"models.gpt-4.1.effort", `["low","high"]`, file + ":1"},
 		{"permissions.mode", `"ask"`, "default"},
+		{"pluginHooks.disposeTimeoutMs", "2000", "default"},
+		{"pluginHooks.sessionEndTimeoutMs", "10000", "default"},
+		{"pluginHooks.timeoutMs", "15000", "default"},
 		{"provider.apiKeyEnv", `"OPENAI_API_KEY"`, "default"},
 		{"provider.apiMode", `"chat"`, "default"},
 		{"provider.auth", `"bearer"`, "default"},
@@ -49,8 +52,8 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: got %s of %q, by Origin of %q", v.Key, v.JSON, v.Origin, c.Origin(v.Key))
 		}
 	}
-	if got := len(Default().Values()); got != 13 {
-		t.Errorf("got %d defaults, want 13", got)
+	if got := len(Default().Values()); got != 16 {
+		t.Errorf("got %d defaults, want 16", got)
 	}
 }
 
@@ -82,6 +85,7 @@ func TestKeysAreThoseOfTheManual(t *testing.T) {
 		"models.<id>.price.input": "", "models.<id>.price.output": "", "models.<id>.price.cachedInput": "",
 		"limits.maxTurns": "100", "limits.maxOutputTokens": "",
 		"context.claudeMdFallback": "false", "context.maxBytes": "32768",
+		"pluginHooks.timeoutMs": "15000", "pluginHooks.sessionEndTimeoutMs": "10000", "pluginHooks.disposeTimeoutMs": "2000",
 		"builtinPlugins.<id>": "", "additionalDirectories": "[]", "permissions.mode": `"ask"`,
 	}
 	for _, k := range Keys() {

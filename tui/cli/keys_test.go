@@ -164,7 +164,7 @@ func loadKey(t *testing.T, text string, project bool) (config.Config, string, er
 
 // read is what the program takes from a configuration.
 func read(c config.Config) string {
-	return fmt.Sprintf("%+v %+v %+v %+v %+v %+v %v", c.Provider, c.Models["m"].Price, c.Models, c.Limits, c.Context, c.Plugin("m"),
+	return fmt.Sprintf("%+v %+v %+v %+v %+v %+v %+v %v", c.Provider, c.Models["m"].Price, c.Models, c.Limits, c.Context, c.Plugin("m"), c.PluginHooks,
 		append(c.AdditionalDirectories, string(c.Permissions.Mode)))
 }
 
