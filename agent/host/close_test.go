@@ -131,17 +131,17 @@ func TestCloseDuringSetup(t *testing.T) {
 func TestCallsThatNeverReturnAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &entry{}
-		running := 0
+		var running atomic.Int32
 		var err error
 		for range 3 * maxStuck {
 			_, err = call(context.Background(), e, time.Second, func(context.Context) (int, error) {
-				running++
+				running.Add(1)
 				time.Sleep(time.Hour)
 				return 0, nil
 			})
 		}
-		if running != maxStuck || !errors.Is(err, errStuck) {
-			t.Errorf("%d run, %v", running, err)
+		if running.Load() != maxStuck || !errors.Is(err, errStuck) {
+			t.Errorf("%d run, %v", running.Load(), err)
 		}
 		time.Sleep(2 * time.Hour) // and they do
 		if n, err := call(context.Background(), e, time.Second, func(context.Context) (int, error) { return 7, nil }); n != 7 || err != nil {

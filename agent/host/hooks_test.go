@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -139,11 +140,11 @@ func TestStartHooksRunBesideEachOther(t *testing.T) {
 func TestEndHooksAreSkipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := toyHost(t, Options{})
-		called := 0
+		var called atomic.Int32
 		for _, id := range []string{"a", "b"} {
 			plugin(t, h, id, func(api *plug.API) error {
 				_, err := api.OnSession(plug.SessionHooks{OnEnd: func(ctx context.Context, _ plug.SessionInfo) error {
-					called++
+					called.Add(1)
 					<-ctx.Done()
 					return ctx.Err()
 				}})
@@ -153,8 +154,8 @@ func TestEndHooksAreSkipped(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		failures := h.End(ctx, plug.SessionInfo{})
-		if called != 1 || len(failures) != 1 || strings.Contains(failures[0].Err.Error(), "longer") {
-			t.Errorf("%d called, %v", called, failures)
+		if called.Load() != 1 || len(failures) != 1 || strings.Contains(failures[0].Err.Error(), "longer") {
+			t.Errorf("%d called, %v", called.Load(), failures)
 		}
 	})
 }
@@ -241,13 +242,22 @@ func TestCompactionWishes(t *testing.T) {
 func TestContextSources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := toyHost(t, Options{})
+		var mu sync.Mutex // calls that were given up on still read it
 		say := map[string]func(ctx context.Context, session string) (string, error){}
+		set := func(name string, do func(ctx context.Context, session string) (string, error)) {
+			mu.Lock()
+			defer mu.Unlock()
+			say[name] = do
+		}
 		for _, name := range []string{"z/notes", "a/two", "a/one"} {
-			say[name] = func(_ context.Context, session string) (string, error) { return name + " in " + session, nil }
+			set(name, func(_ context.Context, session string) (string, error) { return name + " in " + session, nil })
 		}
 		source := func(api *plug.API, id, name string) error {
 			_, err := api.AddContext(plug.ContextSource{Name: name, Text: func(ctx context.Context, s string) (string, error) {
-				return say[id+"/"+name](ctx, s)
+				mu.Lock()
+				do := say[id+"/"+name]
+				mu.Unlock()
+				return do(ctx, s)
 			}})
 			return err
 		}
@@ -264,7 +274,7 @@ func TestContextSources(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		for name, way := range ways("1s") {
-			say["a/two"] = func(ctx context.Context, _ string) (string, error) { return "half", way.do(ctx) }
+			set("a/two", func(ctx context.Context, _ string) (string, error) { return "half", way.do(ctx) })
 			begin := time.Now()
 			if got, want := texts("s"), "a/one=a/one in s;a/two=a/two in s;z/notes=z/notes in s;"; got != want {
 				t.Errorf("%s: got %q, want %q", name, got, want)
@@ -280,11 +290,40 @@ func TestContextSources(t *testing.T) {
 		if d := h.Diagnostics(); len(d) != 1 || d[0].Code != ContextFailed || d[0].Plugin != "a" || !strings.HasPrefix(d[0].Err.Error(), "context a/two: ") {
 			t.Errorf("diagnostics: got %v", d)
 		}
-		say["a/two"] = func(context.Context, string) (string, error) { return "\x00", nil }
+		set("a/two", func(context.Context, string) (string, error) { return "\x00", nil })
 		if got := texts("s"); !strings.Contains(got, "a/two=;") {
 			t.Errorf("empty: got %q", got)
 		}
 		time.Sleep(time.Hour)
+	})
+}
+
+// A run that is cancelled while sources are asked is no failure of theirs.
+func TestCancelledContextIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := toyHost(t, Options{})
+		plugin(t, h, "p", func(api *plug.API) error {
+			_, err := api.AddContext(plug.ContextSource{Name: "c", Text: func(ctx context.Context, _ string) (string, error) {
+				<-ctx.Done()
+				return "", ctx.Err()
+			}})
+			_, err2 := api.Extend.Mascot(plug.Mascot{ID: "m", Render: func(ctx context.Context, _ plug.MascotContext) (string, error) {
+				<-ctx.Done()
+				return "", ctx.Err()
+			}})
+			return errors.Join(err, err2)
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if got := h.Context(ctx, "s"); len(got) != 0 {
+			t.Errorf("got %v", got)
+		}
+		if got := h.Startup(ctx, plug.ScreenContext{}); !strings.Contains(got, greeting) {
+			t.Errorf("got %q", got)
+		}
+		if d := h.Diagnostics(); len(d) != 0 {
+			t.Errorf("got %v", d)
+		}
 	})
 }
 

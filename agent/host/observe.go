@@ -198,8 +198,8 @@ func (o *observer) deliver(ctx context.Context, e plug.Event) error {
 // there is no more. The error is the observer's panic.
 func (o *observer) catchUp(ctx context.Context, session string) error {
 	for ctx.Err() == nil {
-		from, to := o.gapOf(session)
-		if from >= to && o.closeGap(session, from) {
+		from, to, closed := o.gapOf(session)
+		if closed {
 			return nil
 		}
 		events, err := o.stored(ctx, session, from)
@@ -237,28 +237,22 @@ func (o *observer) stored(ctx context.Context, session string, from int64) ([]pl
 	return guard(func() ([]plug.Event, error) { return o.h.o.After(ctx, session, from) })
 }
 
-func (o *observer) gapOf(session string) (from, to int64) {
+// gapOf says where the catching up of a session stands, and ends it where nothing
+// more was missed: from then on its events come through the ring again.
+func (o *observer) gapOf(session string) (from, to int64, closed bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.gaps[session].from, o.gaps[session].to
+	g := o.gaps[session]
+	if closed = g.from >= g.to; closed {
+		delete(o.gaps, session)
+	}
+	return g.from, g.to, closed
 }
 
 func (o *observer) advance(session string, from int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.gaps[session].from = from
-}
-
-// closeGap ends the catching up of a session that stands at from, unless more was
-// missed meanwhile.
-func (o *observer) closeGap(session string, from int64) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.gaps[session].to > from {
-		return false
-	}
-	delete(o.gaps, session)
-	return true
 }
 
 func (o *observer) tell(what string, err error) {

@@ -123,18 +123,31 @@ func TestSlowObserverMissesEphemeralsAlone(t *testing.T) {
 			j := &journal{page: 1 + r.IntN(50)}
 			h := toyHost(t, Options{After: j.after})
 			var got seen
+			pace := rand.New(rand.NewPCG(seed, 2))
 			watch(t, h, "slow", nil, func(_ context.Context, e plug.Event) {
-				time.Sleep(time.Duration(r.IntN(3)) * time.Millisecond)
+				time.Sleep(time.Duration(pace.IntN(3)) * time.Millisecond)
 				got.add(e)
 			})
+			var some seen // by one that wants one type alone, and is slower still
+			watch(t, h, "picky", []plug.EventType{plug.TypeTurnCompleted}, func(_ context.Context, e plug.Event) {
+				time.Sleep(5 * time.Millisecond)
+				some.add(e)
+			})
 			sessions := []string{"a", "b", "c"}
+			starts := 0
 			count := map[string]int{}
 			for n := range 3000 {
 				s := sessions[r.IntN(len(sessions))]
 				p := turn(n)
-				if r.IntN(3) > 0 {
+				switch r.IntN(4) {
+				case 0:
+				case 1:
+					p = plug.RunStarted{}
+					starts++
+				default:
 					p = delta(n)
-				} else {
+				}
+				if !p.EventType().Ephemeral() {
 					count[s]++
 				}
 				h.Publish(j.store(s, p))
@@ -143,6 +156,7 @@ func TestSlowObserverMissesEphemeralsAlone(t *testing.T) {
 				}
 			}
 			time.Sleep(time.Minute)
+			synctest.Wait()
 			ephemeral := 0
 			for _, s := range sessions {
 				ids, n := got.ids(s)
@@ -151,7 +165,11 @@ func TestSlowObserverMissesEphemeralsAlone(t *testing.T) {
 					t.Errorf("seed %d: session %s: %d of %d stored events, sorted %v", seed, s, len(ids), count[s], slices.IsSorted(ids))
 				}
 			}
-			if ephemeral == 0 || ephemeral > 1999 || j.reads == 0 {
+			stored := count["a"] + count["b"] + count["c"]
+			if n := len(some.events); n != stored-starts || slices.ContainsFunc(some.events, func(e plug.Event) bool { return e.Data.EventType() != plug.TypeTurnCompleted }) {
+				t.Errorf("seed %d: the picky one saw %d events, want %d", seed, n, stored-starts)
+			}
+			if ephemeral == 0 || ephemeral >= 3000-stored || j.reads == 0 {
 				t.Errorf("seed %d: %d deltas, %d reads", seed, ephemeral, j.reads)
 			}
 			if d := h.Diagnostics(); len(d) != 0 {
