@@ -95,6 +95,8 @@ func (h *Host) models(e *entry) plug.Models {
 	}
 }
 
+// sessions guards each function of the engine's child sessions; the engine is asked
+// for those of this plugin once.
 func (h *Host) sessions(e *entry) plug.Sessions {
 	var s plug.Sessions
 	if h.o.Sessions != nil {
@@ -152,7 +154,8 @@ func (h *Host) surface(e *entry) plug.UI {
 // maxCommandText bounds, in bytes, what a slash command says.
 const maxCommandText = 256 << 10
 
-// command guards the function of a slash command.
+// command guards the function of a slash command: it has no limit but its context,
+// as the person waits for it and can end it.
 func (h *Host) command(e *entry, run func(ctx context.Context, args, sessionID string) (string, error)) func(ctx context.Context, args, sessionID string) (string, error) {
 	return func(ctx context.Context, args, sessionID string) (string, error) {
 		if err := h.usable(e); err != nil {

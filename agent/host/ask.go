@@ -64,6 +64,8 @@ func (h *Host) askQuestions(ctx context.Context, e *entry, sessionID string, que
 	return checkChosen(asked, a.Chosen)
 }
 
+// checkChoice copies a question within its bounds. A person sees whose it is: the
+// heading is the plugin's id where the plugin gives none.
 func checkChoice(e *entry, q plug.Choice) (plug.Choice, error) {
 	out := plug.Choice{Header: text.Clip(tell(q.Header), maxHeader), Question: tell(q.Question), Multiple: q.Multiple}
 	if out.Header == "" {

@@ -121,6 +121,8 @@ func (p *painter) text(s string) {
 	}
 }
 
+// cluster puts one grapheme cluster: what takes no cell is left out, what is too
+// much for one place or beyond the terminal's characters is "?".
 func (p *painter) cluster(c string) {
 	width := text.ClusterWidth(c)
 	switch {
@@ -134,6 +136,8 @@ func (p *painter) cluster(c string) {
 	p.put(c, width)
 }
 
+// put writes what has a width, with the styles in force before it. What does not fit
+// fills the line: nothing behind it is shown, be it narrower.
 func (p *painter) put(c string, width int) {
 	if p.full || p.cells+width > p.t.Columns {
 		p.full = true

@@ -220,6 +220,8 @@ func (h *Host) Close(ctx context.Context) error {
 	return errors.Join(append([]error{first}, errs...)...)
 }
 
+// dispose calls Dispose once, within its limit; it costs no more however it ends.
+// Afterwards nothing of the API works, and what was left open is closed.
 func (h *Host) dispose(ctx context.Context, e *entry) error {
 	_, err := call(ctx, e, h.o.Limits.Dispose, func(ctx context.Context) (struct{}, error) {
 		if e.plugin.Dispose == nil {

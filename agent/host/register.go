@@ -62,12 +62,14 @@ type Registration struct {
 type scope int
 
 const (
-	anyName scope = iota
-	inPlugin
-	overAll
+	anyName  scope = iota
+	inPlugin       // the point of it is the plugin's: contexts, extensions
+	overAll        // a model, a person or a provider calls it by that name
 )
 
-// add registers a value.
+// add registers a value under the lock. end, if not nil, is called without it when
+// the registration is undone. Who goes through a list has copied it before, or holds
+// the lock.
 func add[T any](h *Host, e *entry, l *list[T], unique scope, name string, value T, end func()) (undo func(), err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -133,6 +135,9 @@ type fixed struct {
 
 func (f *fixed) Spec() plug.ToolSpec { return f.spec }
 
+// addTool checks what the engine relies on. A plugin's spec is asked for once and
+// stays, as the request's prefix and the gate go by it; an application's own tool is
+// taken as it is.
 func (h *Host) addTool(e *entry, t plug.Tool) (undo func(), err error) {
 	if t == nil {
 		return nil, errors.New("add tool: there is none")
@@ -176,6 +181,8 @@ func colors() []string {
 	return []string{"", "black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
 }
 
+// addAgent refuses what would not be understood as it was meant: an unknown
+// permission must not come out as none.
 func (h *Host) addAgent(e *entry, a plug.Agent) (undo func(), err error) {
 	switch p := a.Spec.Permission; {
 	case !isID(a.ID):
@@ -194,6 +201,8 @@ func isPermission(p plug.Permission) bool {
 	return p == "" || p == plug.PermissionDeny || p == plug.PermissionAsk || p == plug.PermissionAllow
 }
 
+// addProvider hands the registration on without the lock, as it goes to a part of the
+// engine that has its own.
 func (h *Host) addProvider(e *entry, p plug.ProviderRegistration) (undo func(), err error) {
 	if h.o.Register == nil {
 		return nil, errors.New("add provider: no provider can be registered here")

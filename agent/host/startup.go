@@ -75,6 +75,8 @@ func drawn[T any](ctx context.Context, h *Host, point string, r *row[T], draw fu
 	return s, true
 }
 
+// mascot is drawn within the whole width; the default screen puts it above its text
+// where that leaves no room.
 func (h *Host) mascot(ctx context.Context, c plug.MascotContext) []string {
 	r := winner(h, &h.r.mascots, mascotPriority)
 	s, ok := drawn(ctx, h, pointMascot, r, func(ctx context.Context) (string, error) { return r.value.Render(ctx, c) })
@@ -84,6 +86,7 @@ func (h *Host) mascot(ctx context.Context, c plug.MascotContext) []string {
 	return paint(s, c.Terminal, maxMascotLines)
 }
 
+// screen is the last step: it is told what mascot and facts gave.
 func (h *Host) screen(ctx context.Context, c plug.ScreenContext) []string {
 	r := winner(h, &h.r.screens, screenPriority)
 	// The plugin gets lists of its own: it may run on when the default is drawn.

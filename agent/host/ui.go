@@ -219,6 +219,8 @@ func rooted(parents map[string]string, id string) bool {
 	return false
 }
 
+// checkNode keeps of a node what a surface can draw without a thought: words of the
+// closed lists, lines of text, sizes that are none below zero.
 func checkNode(n plug.PanelNode) plug.PanelNode {
 	n.Label, n.Detail = label(n.Label), label(n.Detail)
 	if !slices.Contains(colors(), n.Color) {
@@ -243,6 +245,7 @@ func checkNode(n plug.PanelNode) plug.PanelNode {
 	return n
 }
 
+// openSession shows a session where a surface can.
 func (h *Host) openSession(e *entry, sessionID string) error {
 	if err := h.usable(e); err != nil {
 		return wrapName("open session", err)
@@ -254,6 +257,7 @@ func (h *Host) openSession(e *entry, sessionID string) error {
 	return s.Open(sessionID)
 }
 
+// interactive reports whether a question would reach a person.
 func (h *Host) interactive(e *entry) bool {
 	switch {
 	case h.usable(e) != nil || h.o.Ask == nil:

@@ -14,7 +14,9 @@ import (
 	"alisio/plug"
 )
 
-// API is what a plugin gets in Setup.
+// API is what a plugin gets in Setup. Registrations are checked as the engine checks
+// them, and kept with their undo; what only makes sense while sessions run is an
+// error until Setup has returned.
 func (h *Host) API() *plug.API {
 	return &plug.API{
 		AddTool:         h.addTool,
@@ -78,6 +80,7 @@ func (h *Host) API() *plug.API {
 	}
 }
 
+// addTool asks for the spec once, as the engine does with a plugin's tool.
 func (h *Host) addTool(t plug.Tool) (undo func(), err error) {
 	if t == nil {
 		return h.add("tool", "", nil, true, missing(false, "a tool"))
@@ -143,6 +146,7 @@ func (h *Host) sessions() plug.Sessions {
 	}
 }
 
+// ui keeps what is shown, in Setup too, and hands questions to the test.
 func (h *Host) ui() plug.UI {
 	show := func(do func()) {
 		h.mu.Lock()
@@ -189,6 +193,8 @@ const (
 	digits = "0123456789"
 )
 
+// formed reports whether s has 1 to limit characters, the first one of first and
+// the others of first or more.
 func formed(s, first, more string, limit int) bool {
 	return s != "" && len(s) <= limit && strings.Contains(first, s[:1]) && strings.Trim(s, first+more) == ""
 }

@@ -34,16 +34,23 @@ type Host struct {
 	// Refuse makes every registration an error.
 	Refuse bool
 
-	HTTP        func(plug.Purpose) *http.Client
-	SQL         func(ctx context.Context, path string) (plug.SQL, error)
-	Exec        func(ctx context.Context, sessionID string, c plug.Command) (plug.Exit, error)
-	Git         func(ctx context.Context, sessionID, dir string, args ...string) (plug.Exit, error)
-	Complete    func(ctx context.Context, c plug.Completion) (plug.Completed, error)
-	Models      plug.Models
-	Sessions    plug.Sessions
+	// HTTP is the client of a purpose; nil gives the plugin no client.
+	HTTP func(plug.Purpose) *http.Client
+	// SQL opens a database, in Setup too. The plugin closes it.
+	SQL func(ctx context.Context, path string) (plug.SQL, error)
+	// Exec, Git and Complete answer after Setup alone, as in the engine.
+	Exec     func(ctx context.Context, sessionID string, c plug.Command) (plug.Exit, error)
+	Git      func(ctx context.Context, sessionID, dir string, args ...string) (plug.Exit, error)
+	Complete func(ctx context.Context, c plug.Completion) (plug.Completed, error)
+	// Models and Sessions: each of their functions may be nil.
+	Models   plug.Models
+	Sessions plug.Sessions
+	// Ask answers Select and AskQuestions; nil: nobody can be asked.
 	Ask         func(ctx context.Context, sessionID string, questions []plug.Choice) ([]plug.Chosen, error)
 	OpenSession func(sessionID string) error
 
+	// What the plugin did, under the lock: rows by the order of registration, refused
+	// what was not taken, however the plugin took that.
 	mu      sync.Mutex
 	stage   stage
 	serial  int
@@ -73,7 +80,8 @@ type row struct {
 // errGone is what a plugin gets that registers after it went.
 var errGone = errors.New("the plugin was taken down")
 
-// Setup sets a plugin up. If that fails, nothing of it stays.
+// Setup sets a plugin up. If that fails, nothing of it stays. A panic goes on to the
+// caller: a test shows where it came from.
 func (h *Host) Setup(ctx context.Context, p plug.Plugin) error {
 	err := p.Setup(ctx, h.API())
 	if err != nil {
@@ -115,7 +123,8 @@ func (h *Host) UndoAll() {
 	}
 }
 
-// add keeps a registration. problem says what is wrong with it.
+// add keeps a registration under a name that may have to be unique in its kind.
+// problem says what is wrong with it, as the engine would find.
 func (h *Host) add(kind, name string, value any, unique bool, problem error) (undo func(), err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -232,6 +241,8 @@ func (h *Host) allows(there bool) error {
 	return nil
 }
 
+// paths names directories below Dir, of which there may be none, as in a hermetic
+// run.
 func (h *Host) paths() plug.Paths {
 	below := func(kind string) func() (string, error) {
 		return func() (string, error) {
@@ -244,6 +255,7 @@ func (h *Host) paths() plug.Paths {
 	return plug.Paths{Config: below("config"), State: below("state"), Cache: below("cache")}
 }
 
+// stateOf keeps values with the bounds of plug.State.
 func (h *Host) stateOf() plug.State {
 	const maxKey, maxValue = 200, 64 << 10
 	return plug.State{
@@ -298,7 +310,8 @@ func (h *Host) models() plug.Models {
 	}
 }
 
-// member guards a function with one argument.
+// member guards a function with one argument: none in Setup, none after the plugin
+// went, and an error where the test gives no answer.
 func member[A, R any](h *Host, do func(context.Context, A) (R, error)) func(context.Context, A) (R, error) {
 	return func(ctx context.Context, a A) (R, error) {
 		if err := h.allows(do != nil); err != nil {

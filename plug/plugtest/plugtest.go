@@ -14,8 +14,12 @@ import (
 	"alisio/plug"
 )
 
-// Run is the conformance suite of plugins. make returns the plugin anew each time,
-// as main does; configure gives each fresh host what the plugin needs.
+// Run is the conformance suite of plugins (spec plugins.md, "Contract"): the plugin
+// has an identity, sets up on fresh hosts beside each other, leaves nothing when it
+// is undone or refused, offers tools that a model can call, returns from its hooks
+// when their context has ended, and ends with Dispose. make returns the plugin anew
+// each time, as main does; configure gives each fresh host what the plugin needs.
+// What a plugin does for people, its own tests say.
 func Run(t *testing.T, make func() plug.Plugin, configure ...func(*Host)) {
 	t.Helper()
 	s := suite{make: make, configure: configure, dir: t.TempDir}
@@ -120,6 +124,7 @@ func down(ctx context.Context, h *Host, p plug.Plugin) error {
 	return within(disposeLimit, "Dispose", func() error { return h.Dispose(ctx, p) })
 }
 
+// identity is what a person and the engine know a plugin by.
 func identity(_ context.Context, s suite) error {
 	p, again := s.make(), s.make()
 	version := regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
@@ -138,6 +143,8 @@ func identity(_ context.Context, s suite) error {
 	return nil
 }
 
+// setup takes no registration that the engine would refuse, also where the plugin
+// overlooks that.
 func setup(ctx context.Context, s suite) error {
 	return s.with(ctx, func(h *Host, _ plug.Plugin) error { return errors.Join(h.Refused()...) })
 }
@@ -176,6 +183,7 @@ func refusedRegistrations(ctx context.Context, s suite) error {
 	return down(ctx, h, p)
 }
 
+// undo leaves nothing, and does nothing the second time.
 func undo(ctx context.Context, s suite) error {
 	return s.with(ctx, func(h *Host, _ plug.Plugin) error {
 		h.UndoAll()
@@ -187,6 +195,8 @@ func undo(ctx context.Context, s suite) error {
 	})
 }
 
+// toolSpecs finds specs that no server would take, or that are not one spec: the
+// request's prefix would change with each turn.
 func toolSpecs(ctx context.Context, s suite) error {
 	return s.with(ctx, func(h *Host, _ plug.Plugin) error {
 		var all []error
