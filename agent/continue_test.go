@@ -126,6 +126,13 @@ func TestARequestIDStandsForOneTaskAfterAnInterruption(t *testing.T) {
 			interruptRuns(t, s)
 			beginRun(t, s, "r3", "q", "r2", now)
 		}},
+		{"with context before it, and continued with a text that was queued", func(t *testing.T, s *Store) {
+			beginRun(t, s, "r1", "q", "", now, llm.Message{Role: llm.RoleUser, Text: "told", Context: "a/b"}, first)
+			interruptRuns(t, s)
+			beginRun(t, s, "r2", "q", "r1", now)
+			say(t, s, "r2", llm.Message{Role: llm.RoleAssistant, Text: "half", Interrupted: true})
+			say(t, s, "r2", llm.Message{Role: llm.RoleUser, Text: "and quickly"})
+		}},
 		{"continued with a question for a better answer", func(t *testing.T, s *Store) {
 			beginRun(t, s, "r1", "q", "", now, first, bad)
 			interruptRuns(t, s)

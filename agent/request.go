@@ -106,7 +106,11 @@ func asked(ctx context.Context, s replayer, r session.Run) (prompt llm.Message, 
 		if err != nil {
 			return llm.Message{}, err
 		}
-		users := slices.DeleteFunc(messages, func(m llm.Message) bool { return m.Role != llm.RoleUser })
+		// What comes behind an answer was said while the run was under way.
+		if i := slices.IndexFunc(messages, func(m llm.Message) bool { return m.Role == llm.RoleAssistant }); i >= 0 {
+			messages = messages[:i]
+		}
+		users := slices.DeleteFunc(messages, func(m llm.Message) bool { return m.Role != llm.RoleUser || m.Context != "" })
 		if i := slices.IndexFunc(users, func(m llm.Message) bool { return !run.IsRepair(m) }); i >= 0 {
 			return users[i], nil
 		}
@@ -239,7 +243,7 @@ func unfinished(messages []llm.Message) string {
 		if m.Role == llm.RoleAssistant && len(m.Calls) == 0 {
 			return m.Text
 		}
-		if !run.IsRepair(m) {
+		if !run.IsRepair(m) && m.Context == "" {
 			break
 		}
 	}

@@ -65,7 +65,8 @@ func (t *Tx) guess(ctx context.Context, id string) (Session, error) {
 	if err != nil {
 		return s, err
 	}
-	bodies, err := list(ctx, t, cold, `SELECT body FROM messages WHERE session = ? AND iif(json_valid(body), body ->> '$.role', '') = 'user'
+	// What no person said is no title.
+	bodies, err := list(ctx, t, cold, `SELECT body FROM messages WHERE session = ? AND iif(json_valid(body), body ->> '$.role' || ifnull(body ->> '$.context', ''), '') = 'user'
 		ORDER BY seq LIMIT 1`, scanText, id)
 	if err == nil && len(bodies) > 0 {
 		s.Title = salvage.Title(bodies[0])

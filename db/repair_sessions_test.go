@@ -49,7 +49,7 @@ func TestLostSessionsAreMadeUp(t *testing.T) {
 			if err := x.CreateSession(Session{ID: id, Workspace: "/w"}); err != nil {
 				return err
 			}
-			for _, body := range []string{`{half`, `{"role":"assistant","text":"no"}`, `{"role":"user","text":"` + text + `"}`, `{"role":"user","text":"later"}`} {
+			for _, body := range []string{`{half`, `{"role":"assistant","text":"no"}`, `{"role":"user","text":"told","context":"a/b"}`, `{"role":"user","text":"` + text + `"}`, `{"role":"user","text":"later"}`} {
 				if _, err := x.AppendMessage(Message{Session: id, Body: body}); err != nil {
 					return err
 				}
@@ -83,7 +83,7 @@ func TestLostSessionsAreMadeUp(t *testing.T) {
 		if s.Title != want || s.Model != "m"+s.ID || s.CreatedMs != 50 || s.UpdatedMs != 900 {
 			t.Errorf("session %d is %+v, want the title %q", i, s, want)
 		}
-		if got := must(d.ActiveMessages(t.Context(), s.ID))(t); len(got) != 4 {
+		if got := must(d.ActiveMessages(t.Context(), s.ID))(t); len(got) != 5 {
 			t.Errorf("session %d has %d messages", i, len(got))
 		}
 	}

@@ -33,6 +33,10 @@ type Message struct {
 	// than that; empty when they agree. Of user messages alone. In a session that
 	// was imported it may hide what Text says: there people are shown Text.
 	Display string
+	// Context names the source of a user message that no person wrote: text that
+	// the program put into the conversation ("plugin/name"). Models are told of it
+	// by Text; people are shown whose text it is. Empty for what a person said.
+	Context string
 	// Attachments are images that go with a user message.
 	Attachments []Attachment
 

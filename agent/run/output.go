@@ -131,7 +131,7 @@ func repair(problems []schema.Problem) llm.Message {
 // stands beside it. Without a schema nothing but the words tell, and a person can
 // type them.
 func IsRepair(m llm.Message) bool {
-	return m.Role == llm.RoleUser && m.Display == "" && strings.HasPrefix(m.Text, repairMark) && strings.HasSuffix(m.Text, repairEnd)
+	return m.Role == llm.RoleUser && m.Display == "" && m.Context == "" && strings.HasPrefix(m.Text, repairMark) && strings.HasSuffix(m.Text, repairEnd)
 }
 
 // Bare returns what stands in the code fence that a text is, or the text, without

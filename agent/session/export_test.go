@@ -425,6 +425,7 @@ func TestMarkdownIsReadableAndHarmless(t *testing.T) {
 	s.Create(ctx, Session{ID: "a", Workspace: "/w", Model: "m", Title: "A\x1b]0;title\x07", Created: time.UnixMilli(1700000000000)})
 	must(t, s.Append(ctx, "a", "",
 		llm.Message{Role: llm.RoleUser, Text: "look\r\nhere\u202e\x9b31m", Attachments: []llm.Attachment{{MIMEType: "image/png", Data: make([]byte, 11_001)}}},
+		llm.Message{Role: llm.RoleUser, Text: "remember", Context: "notes/*x\n# y"},
 		llm.Message{Role: llm.RoleAssistant, Text: "I do.", Calls: []llm.ToolCall{{ID: "1", Name: "shell\n# x", Arguments: "{\"command\":\"echo ```` \"}"}}},
 		llm.Message{Role: llm.RoleTool, CallID: "1", IsError: true, Parts: []llm.Part{
 			{Type: llm.PartText, Text: strings.Repeat("é", 2005)}, {Type: llm.PartUI, Block: json.RawMessage(`{"kind":"code","code":"twice"}`)}, {Type: "chart"},
@@ -435,8 +436,8 @@ func TestMarkdownIsReadableAndHarmless(t *testing.T) {
 		for _, m := range []db.Message{
 			{Session: "a", Body: `{"role":"user","text":"replaced"}`, Compacted: true}, {Session: "a", Body: `{"role":"user","text":"copy"}`, CopyOf: 1},
 			// The first is one of a message that is sent, and hides nothing.
-			{Session: "a", Body: `{"role":"user","text":"old"}`, Compacted: true}, {Session: "a", Body: `{"role": "user", "text":"old"}`, CopyOf: 7},
-			{Session: "a", Body: `{"role":"user","text":"ol"}`, CopyOf: 7},
+			{Session: "a", Body: `{"role":"user","text":"old"}`, Compacted: true}, {Session: "a", Body: `{"role": "user", "text":"old"}`, CopyOf: 8},
+			{Session: "a", Body: `{"role":"user","text":"ol"}`, CopyOf: 8},
 			{Session: "a", Body: `{"role":"user\u001b[2J"}`},
 		} {
 			if _, err := tx.AppendMessage(m); err != nil {
@@ -451,6 +452,7 @@ func TestMarkdownIsReadableAndHarmless(t *testing.T) {
 	got := out.String()
 	want := "# A\\]0;title\n\n- session: a\n- workspace: /w\n- model: m\n- begun: 2023-11-14 22:13 UTC\n" +
 		"\n## You\n\n> look\n> here\uFFFD\uFFFD31m\n\n[image/png, 11 kB]\n" +
+		"\n## Context from notes/\\*x \\# y\n\n> remember\n" +
 		"\n## Assistant\n\n> I do.\n\nCall of shell \\# x:\n\n`````\n{\"command\":\"echo ```` \"}\n`````\n" +
 		"\n## Result\n\n```\n" + strings.Repeat("é", 2000) + "\n```\n\n*5 more characters are left out.*\n\n*A part of type chart is left out.*\n\n*The call failed.*\n" +
 		"\n## Assistant\n\n> cut\n\n*The answer was cut at the output limit.*\n" +

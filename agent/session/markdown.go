@@ -72,6 +72,9 @@ func (t transcript) message(row Stored, shortened bool) error {
 	}
 	m := row.Message
 	name := map[llm.Role]string{llm.RoleUser: "You", llm.RoleAssistant: "Assistant", llm.RoleTool: "Result"}[m.Role]
+	if m.Context != "" {
+		name = "Context from " + plainWords(m.Context, maxTitle)
+	}
 	if row.Compacted {
 		name += " (compacted)"
 	}

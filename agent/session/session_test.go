@@ -152,6 +152,7 @@ func messagesComeBack(t *testing.T, s Store) {
 		}},
 		{Role: llm.RoleTool, CallID: "1"},
 		{Role: llm.RoleAssistant, Text: "cut", Interrupted: true},
+		{Role: llm.RoleUser, Text: "told", Context: "plugin/name"},
 		{Role: llm.RoleUser, Text: "kept", Stored: raw(`{"role":"user","x":[1],"text":"kept"}`)},
 	}
 	if err := s.Append(ctx, "a", "run", want...); err != nil {

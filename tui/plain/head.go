@@ -51,7 +51,7 @@ func (l *Lines) lastExchange(ctx context.Context, t Talk) error {
 		switch m := messages[i]; {
 		case m.Role == llm.RoleAssistant && said == "":
 			said = m.Text
-		case m.Role == llm.RoleUser:
+		case m.Role == llm.RoleUser && m.Context == "":
 			asked = m.Text
 		}
 	}

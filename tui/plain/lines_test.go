@@ -227,7 +227,7 @@ func TestAConversation(t *testing.T) {
 func TestAFirstPromptAndALastExchange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		history := func(context.Context, string) ([]llm.Message, error) {
-			return []llm.Message{{Role: llm.RoleUser, Text: "old"}, {Role: llm.RoleUser, Text: "do\x1b[2J it"},
+			return []llm.Message{{Role: llm.RoleUser, Text: "old"}, {Role: llm.RoleUser, Text: "do\x1b[2J it"}, {Role: llm.RoleUser, Text: "told", Context: "a/b"},
 				{Role: llm.RoleAssistant, Text: "I try"}, {Role: llm.RoleTool}, {Role: llm.RoleAssistant, Text: strings.Repeat("l\n", 20)}}, nil
 		}
 		r := start(t, answers("Fixed."), &toy{}, LineOptions{}, Talk{Prompt: "fix it\nnow"})

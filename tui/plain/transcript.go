@@ -71,8 +71,11 @@ func (t *Transcript) Message(m agent.Stored) error {
 		t.run = m.RunID
 	}
 	who := "you"
-	if m.Message.Role == llm.RoleAssistant {
+	switch {
+	case m.Message.Role == llm.RoleAssistant:
 		who = "assistant"
+	case m.Message.Context != "":
+		who = "context from " + text.Line(m.Message.Context)
 	}
 	if m.Compacted {
 		who += " (compacted)"

@@ -50,6 +50,7 @@ func TestBodiesAreThoseOfTheSpec(t *testing.T) {
 		{"image", llm.Message{Role: llm.RoleUser, Attachments: []llm.Attachment{png}},
 			`{"role":"user","text":"","attachments":[{"kind":"image","mimeType":"image/png","data":"iVBORw==","bytes":4,"width":2,"height":3}]}`},
 		{"typed", llm.Message{Role: llm.RoleUser, Text: "long", Display: "/short"}, `{"role":"user","text":"long","display":"/short"}`},
+		{"context", llm.Message{Role: llm.RoleUser, Text: "x", Context: "p/n"}, `{"role":"user","text":"x","context":"p/n"}`},
 		{"answer", llm.Message{Role: llm.RoleAssistant, Text: "x"}, `{"role":"assistant","text":"x","calls":[]}`},
 		{"everything of an answer", llm.Message{
 			Role: llm.RoleAssistant, Calls: []llm.ToolCall{{ID: "1", Name: "f", Arguments: `{"a": 1`}},
@@ -144,6 +145,8 @@ func TestDecodeTakesWhatOthersWrite(t *testing.T) {
 		{"escapes", `{"role":"\u0075ser","te\u0078t":"\u0078"}`, user, false},
 		{"unknown field", `{"role":"user","text":"x","summary":true}`, user, true},
 		{"typed text of no kind", `{"role":"user","text":"x","display":["y"]}`, user, true},
+		{"context of no kind", `{"role":"user","text":"x","context":1}`, user, true},
+		{"no context", `{"role":"user","text":"x","context":""}`, user, true},
 		{"nothing typed", `{"role":"user","text":"x","display":""}`, user, true},
 		{"nothing typed at all", `{"role":"user","text":"x","display":null}`, user, false},
 		{"field of another role", `{"role":"user","text":"x","calls":[]}`, user, true},
@@ -189,6 +192,8 @@ func TestUnknownFieldsSurviveAChange(t *testing.T) {
 			`{"role":"user","text":"new","x":{"k":1},"summary":true}`, func(m *llm.Message) { m.Text = "new" }},
 		{"typed text taken back", `{"role":"user","text":"x","display":"y","summary":true}`, `{"role":"user","text":"x","summary":true}`,
 			func(m *llm.Message) { m.Display = "" }},
+		{"context taken away", `{"role":"user","text":"x","context":"a/b","summary":true}`, `{"role":"user","text":"x","summary":true}`,
+			func(m *llm.Message) { m.Context = "" }},
 		{"calls by id", `{"role":"assistant","text":"","calls":[{"id":"1","name":"f","arguments":"{}","x":1},{"id":"2","name":"g","arguments":"{}","x":2}],"origin":{"provider":"p","api":"a","model":"m","r":1}}`,
 			`{"role":"assistant","text":"","calls":[{"id":"2","name":"g","arguments":"{}","x":2}],"origin":{"provider":"p","api":"a","model":"m","r":1}}`,
 			func(m *llm.Message) { m.Calls = m.Calls[1:] }},
@@ -313,7 +318,7 @@ func randomMessage(r *rand.Rand) llm.Message {
 	}
 	switch m.Role {
 	case llm.RoleUser:
-		m.Text, m.Display = word(), word()
+		m.Text, m.Display, m.Context = word(), word(), word()
 		some(func() {
 			m.Attachments = append(m.Attachments, llm.Attachment{MIMEType: "image/webp", Data: blob(), Width: r.IntN(3), Height: r.IntN(3)})
 		})

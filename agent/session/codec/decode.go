@@ -73,6 +73,10 @@ func (d *decoder) field(m *llm.Message, key string, value []byte) {
 		if m.Display = d.text(value); m.Display == "" {
 			d.wrong(value) // an empty one is not written again
 		}
+	case "context":
+		if m.Context = d.text(value); m.Context == "" {
+			d.wrong(value)
+		}
 	case "attachments":
 		m.Attachments = list(d, value, MaxAttachments, "attachments", d.attachment)
 	case "calls":

@@ -88,6 +88,10 @@ func appendUser(b []byte, m llm.Message) []byte {
 		b = append(b, `,"display":`...)
 		b = AppendString(b, m.Display)
 	}
+	if m.Context != "" {
+		b = append(b, `,"context":`...)
+		b = AppendString(b, m.Context)
+	}
 	if len(m.Attachments) == 0 {
 		return b
 	}

@@ -124,6 +124,7 @@ func TestAConversationIsShownSafely(t *testing.T) {
 		{Seq: 6, Message: llm.Message{Role: llm.RoleTool, CallID: "2", IsError: true, Parts: []llm.Part{{Type: llm.PartText, Text: "\n\n" + strings.Repeat("y", 500) + "\nmore"}}}},
 		{Seq: 7, Message: llm.Message{Role: llm.RoleTool, CallID: "1", Parts: []llm.Part{{Type: llm.PartText, Text: foul}}}},
 		{Seq: 8, Message: llm.Message{Role: llm.RoleTool, CallID: "of nobody"}},
+		{Seq: 8, Message: llm.Message{Role: llm.RoleUser, Text: "notes", Context: "memory/x" + foul}},
 		{Seq: 9, Message: llm.Message{Role: llm.RoleAssistant, Text: "Done.", Interrupted: true, Truncated: true}},
 	}
 	for _, r := range rows {
@@ -137,7 +138,7 @@ func TestAConversationIsShownSafely(t *testing.T) {
 	got := out.String()
 	isSafe(t, got)
 	for _, want := range []string{
-		"\nyou (compacted):\nold\n", "\nyou:\nno copy\n", "\nyou [shortened here]:\nless\n", "\n[row 4 is left out: ", "[image/png", "2 kB]", "assistant:\nI look.\n",
+		"\nyou (compacted):\nold\n", "\nyou:\nno copy\n", "\ncontext from memory/x", ":\nnotes\n", "\nyou [shortened here]:\nless\n", "\n[row 4 is left out: ", "[image/png", "2 kB]", "assistant:\nI look.\n",
 		"· failed: yyyy", "…\n", "tool: lost · no result is stored\n", "tool: (unknown call)\n", "[cut at the output limit]\n[interrupted]\n",
 	} {
 		if !strings.Contains(got, want) {
