@@ -2,6 +2,7 @@ package chatapi
 
 import (
 	"fmt"
+	"slices"
 
 	"alisio/llm"
 	"alisio/llm/wire"
@@ -21,6 +22,9 @@ type history struct {
 	// provider, which may form ids as this one does not take them.
 	foreign bool
 	images  []toolImages
+	// users go out as one message; leading: no other stands before them.
+	users   []llm.Message
+	leading bool
 }
 
 // toolImages are the images of one result. Tool messages hold text alone, so
@@ -36,18 +40,41 @@ func (h *history) add(instructions string, messages []llm.Message) error {
 		h.content(instructions)
 		h.b = append(h.b, '}')
 	}
-	return h.Check(messages, h.message)
+	h.leading = true
+	if err := h.Check(messages, h.message); err != nil {
+		return err
+	}
+	h.flushUsers()
+	return nil
 }
 
 func (h *history) message(m llm.Message) {
+	if m.Role == llm.RoleUser {
+		if !h.joins(m) {
+			h.flushUsers()
+		}
+		h.users = append(h.users, m)
+		return
+	}
+	h.flushUsers()
+	h.leading = false
 	switch m.Role {
-	case llm.RoleUser:
-		h.user(m)
 	case llm.RoleAssistant:
 		h.assistant(m)
 	case llm.RoleTool:
 		h.tool(m)
 	}
+}
+
+// joins reports whether a user message goes out in one with those before it. The
+// templates of some models want user and assistant to take turns, and refuse a
+// conversation in which context has a message of its own beside the prompt. But
+// what was sent is never opened again, or caches would lose it: context comes with
+// the message before it, and a prompt only with what a session began with. Prompts
+// after a request that failed stay apart.
+func (h *history) joins(m llm.Message) bool {
+	prompt := func(m llm.Message) bool { return m.Context == "" }
+	return len(h.users) > 0 && (!prompt(m) || h.leading && !slices.ContainsFunc(h.users, prompt))
 }
 
 // begin opens a message up to its role.
@@ -68,26 +95,44 @@ func (h *history) content(text string) {
 	h.b = wire.AppendString(h.b, text)
 }
 
-// user adds a user message; a list of parts only where there are images.
-func (h *history) user(m llm.Message) {
-	h.begin("user")
-	if len(m.Attachments) == 0 {
-		h.content(m.Text)
-		h.b = append(h.b, '}')
+// flushUsers adds what waits as one user message; a list of parts only where there
+// are images.
+func (h *history) flushUsers() {
+	users := h.users
+	if len(users) == 0 {
 		return
 	}
-	h.b = append(h.b, `,"content":[`...)
-	if m.Text != "" {
-		h.textPart(m.Text)
-		h.b = append(h.b, ',')
-	}
-	for i, a := range m.Attachments {
-		if i > 0 {
-			h.b = append(h.b, ',')
+	h.begin("user")
+	if slices.ContainsFunc(users, func(m llm.Message) bool { return len(m.Attachments) > 0 }) {
+		h.parts(users)
+	} else {
+		text := users[0].Text
+		for _, m := range users[1:] {
+			text += "\n\n" + m.Text
 		}
-		h.image(a.MIMEType, a.Data)
+		h.content(text)
 	}
-	h.b = append(h.b, `]}`...)
+	h.b = append(h.b, '}')
+	h.users, h.leading = users[:0], false
+}
+
+// parts adds content as a list.
+func (h *history) parts(users []llm.Message) {
+	h.b = append(h.b, `,"content":`...)
+	next := byte('[')
+	for _, m := range users {
+		if m.Text != "" {
+			h.b = append(h.b, next)
+			h.textPart(m.Text)
+			next = ','
+		}
+		for _, a := range m.Attachments {
+			h.b = append(h.b, next)
+			h.image(a.MIMEType, a.Data)
+			next = ','
+		}
+	}
+	h.b = append(h.b, ']')
 }
 
 func (h *history) textPart(text string) {

@@ -91,8 +91,8 @@ func TestStablePrefix(t *testing.T) {
 	reasoned.ProviderData = []json.RawMessage{json.RawMessage(`{"role":"assistant","content":"","reasoning":"r","tool_calls":[{"id":"c3","type":"function","function":{"name":"x","arguments":"{}"}}]}`)}
 	image := result("c2", "")
 	image.Parts = append(image.Parts, llm.Part{Type: llm.PartImage, MIMEType: "image/png", Data: []byte("P")})
-	messages := []llm.Message{user("one"), said("", call("c1", "x", "{}"), call("c2", "y", "{}")), result("c1", "r"), image,
-		said("two"), user("three"), reasoned, result("c3", "r"), said("four")}
+	messages := []llm.Message{told("zero"), user("one"), said("", call("c1", "x", "{}"), call("c2", "y", "{}")), result("c1", "r"), image,
+		said("two"), user("three"), told("more"), reasoned, result("c3", "r"), told("else"), user("failed"), user("four"), told("x"), said("five")}
 	before := ""
 	for n := 1; n <= len(messages); n++ {
 		req.Messages = messages[:n]
@@ -100,11 +100,43 @@ func TestStablePrefix(t *testing.T) {
 		if err != nil {
 			continue // a call without its result is never sent
 		}
+		if n < len(messages) && (messages[n-1].Context != "" && n == 1 || messages[n].Context != "" && messages[n-1].Role == llm.RoleUser) {
+			continue // they are stored, and sent, together
+		}
 		req.MaxOutputTokens *= 2
 		if !strings.HasPrefix(string(b), before) {
 			t.Errorf("with %d messages: got\n%s\nwant the prefix\n%s", n, b, before)
 		}
 		before = string(b[:strings.LastIndex(string(b), `],"max_tokens"`)])
+	}
+}
+
+func told(text string) llm.Message {
+	return llm.Message{Role: llm.RoleUser, Text: text, Context: "a/b"}
+}
+
+// Symptom: a model's template answers 500, "conversation roles must alternate".
+// Trigger: context beside the prompt. What was sent before stays byte for byte.
+func TestContextGoesWithThePromptAndOpensNothingAgain(t *testing.T) {
+	picture := user("look")
+	picture.Attachments = []llm.Attachment{{MIMEType: "image/png", Data: []byte{1, 2, 3}}}
+	const image = `{"type":"image_url","image_url":{"url":"data:image/png;base64,AQID"}}`
+	for name, tt := range map[string]struct {
+		messages []llm.Message
+		want     string
+	}{
+		"a session's start": {[]llm.Message{told("c1"), told("c2"), user("p"), told("c3")},
+			`[{"role":"user","content":"c1\n\nc2\n\np\n\nc3"}]`},
+		"with an image": {[]llm.Message{told("c1"), picture, told("c2")},
+			`[{"role":"user","content":[{"type":"text","text":"c1"},{"type":"text","text":"look"},` + image + `,{"type":"text","text":"c2"}]}]`},
+		"a prompt after a failed one": {[]llm.Message{told("c1"), user("p"), user("q"), told("c2"), user("r")},
+			`[{"role":"user","content":"c1\n\np"},{"role":"user","content":"q\n\nc2"},{"role":"user","content":"r"}]`},
+		"between turns": {[]llm.Message{user("p"), said("", call("1", "x", "{}")), result("1", "r"), told("c1"), told("c2"), user("q"), said("a"), told("c3")},
+			`{"role":"tool","tool_call_id":"1","content":"r"},{"role":"user","content":"c1\n\nc2"},{"role":"user","content":"q"},{"role":"assistant","content":"a"},{"role":"user","content":"c3"}]`},
+	} {
+		if got := build(t, Config{}, llm.Request{Messages: tt.messages}); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, tt.want)
+		}
 	}
 }
 

@@ -111,7 +111,9 @@ func TestStablePrefix(t *testing.T) {
 	reasoned := given(said("", call("c3", "x", "{}")), `{"type":"reasoning","id":"rs"}`, `{"type":"function_call","call_id":"c3","name":"x","arguments":"{}"}`)
 	image := result("c2", "")
 	image.Parts = append(image.Parts, llm.Part{Type: llm.PartImage, MIMEType: "image/png", Data: []byte("P")})
-	messages := []llm.Message{user("one"), said("", call("c1", "x", "{}"), call("c2", "y", "{}")), result("c1", "r"), image,
+	told := user("context")
+	told.Context = "a/b"
+	messages := []llm.Message{told, user("one"), told, said("", call("c1", "x", "{}"), call("c2", "y", "{}")), result("c1", "r"), image,
 		said("two"), user("three"), reasoned, result("c3", "r"), said("four")}
 	before := ""
 	for n := 1; n <= len(messages); n++ {
