@@ -36,7 +36,7 @@ func queueSuite(t *testing.T, open func(t *testing.T) queueStore) {
 	}
 	texts := func(messages []llm.Message) (all []string) {
 		for _, m := range messages {
-			if m.Role != llm.RoleUser {
+			if m.Role != llm.RoleUser || m.Context != "" || m.Display != "" {
 				t.Errorf("drained %+v", m)
 			}
 			all = append(all, m.Text)
@@ -111,14 +111,15 @@ func queueSuite(t *testing.T, open func(t *testing.T) queueStore) {
 		for w := range 4 {
 			wg.Go(func() {
 				for i := 0; i < 20; {
-					switch err := s.Enqueue(ctx, "a", fmt.Sprintf("%d/%d", w, i)); {
+					err := s.Enqueue(ctx, "a", fmt.Sprintf("%d/%d", w, i))
+					switch {
 					case err == nil:
 						i++
 					case !errors.Is(err, ErrQueueFull):
 						t.Error(err)
 						return
 					}
-					if i%3 == 0 {
+					if i%3 == 0 || err != nil {
 						if _, err := s.Drain(ctx, "a", "r"); err != nil {
 							t.Error(err)
 							return
