@@ -95,6 +95,7 @@ type conversation struct {
 	gate         *gate.Gate
 	files        *workspace.Workspace
 	instructions string
+	plans        run.Plans
 }
 
 // Outcome is what became of a run.

@@ -229,7 +229,7 @@ func (d *dying) EndCall(ctx context.Context, c session.Call, e plug.Event, messa
 	return d.Store.EndCall(ctx, c, e, messages...)
 }
 
-func (d *dying) BeginRun(ctx context.Context, b session.Begin) (session.Run, int64, error) {
+func (d *dying) BeginRun(ctx context.Context, b session.Begin) (session.Run, []int64, error) {
 	defer d.around("BeginRun")()
 	return d.Store.BeginRun(ctx, b)
 }

@@ -134,8 +134,8 @@ func (a *App) attempt(ctx context.Context, ad admission, prompt string, output *
 		o.OnBegin()
 	}
 	out, err := run.Do(ctx, run.Options{
-		Provider: choice.Provider, Model: choice.Model, Effort: a.o.Effort, Instructions: c.instructions,
-		Secrets: choice.Secrets, Tools: a.host.Tools(), Gate: c.gate, Store: a.store, Keep: a.keeper(),
+		Provider: choice.Provider, Model: choice.Model, Effort: a.o.Effort, Turn: a.turnOf(c),
+		Plans: &c.plans, Secrets: choice.Secrets, Store: a.store, Keep: a.keeper(),
 		Files: a.toolFiles(c.files, in.SessionID, choice.Secrets), Exec: a.toolExec(c.files, choice.Secrets),
 		Limits: run.Limits{MaxTurns: a.o.Config.Limits.MaxTurns, MaxOutputTokens: a.o.Config.Limits.MaxOutputTokens},
 	}, in)
@@ -143,6 +143,13 @@ func (a *App) attempt(ctx context.Context, ad admission, prompt string, output *
 		return Outcome{}, err
 	}
 	return Outcome{Outcome: out, SessionID: in.SessionID}, nil
+}
+
+// turnOf says what the turns of a session work with.
+func (a *App) turnOf(c *conversation) func(context.Context) (run.Turn, error) {
+	return func(context.Context) (run.Turn, error) {
+		return run.Turn{Instructions: c.instructions, Tools: a.host.Tools(), Gate: c.gate}, nil
+	}
 }
 
 func (a *App) fresh(id, prompt string, choice profile.Choice) *session.Session {

@@ -52,6 +52,11 @@ const (
 	TypeRunTurnsExceeded  EventType = "run_turns_exceeded"
 	TypeRunFailed         EventType = "run_failed"
 	TypeRunCancelled      EventType = "run_cancelled"
+
+	TypeSessionContextInjected EventType = "session_context_injected"
+	TypePluginHookFailed       EventType = "plugin_hook_failed"
+	TypePlanProposed           EventType = "plan_proposed"
+	TypePlanDecided            EventType = "plan_decided"
 )
 
 // EventTypes lists every type that the engine emits.
@@ -61,6 +66,7 @@ func EventTypes() []EventType {
 		TypeToolStarted, TypeToolProgress, TypeToolCompleted,
 		TypeApprovalRequested, TypeApprovalResolved, TypeResponseTruncated,
 		TypeRunCompleted, TypeRunTurnsExceeded, TypeRunFailed, TypeRunCancelled,
+		TypeSessionContextInjected, TypePluginHookFailed, TypePlanProposed, TypePlanDecided,
 	}
 }
 
@@ -201,6 +207,14 @@ func decodePayload(t EventType, data []byte) (Payload, error) {
 		return payload[RunFailed](data)
 	case TypeRunCancelled:
 		return payload[RunCancelled](data)
+	case TypeSessionContextInjected:
+		return payload[SessionContextInjected](data)
+	case TypePluginHookFailed:
+		return payload[PluginHookFailed](data)
+	case TypePlanProposed:
+		return payload[PlanProposed](data)
+	case TypePlanDecided:
+		return payload[PlanDecided](data)
 	}
 	return nil, errors.New("unknown type")
 }

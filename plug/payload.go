@@ -140,6 +140,51 @@ type RunCancelled struct {
 	Error string `json:"error"`
 }
 
+// SessionContextInjected tells that plugins gave a new session text to begin with.
+type SessionContextInjected struct {
+	// Tokens is an estimate, four characters each.
+	Tokens  int      `json:"tokens"`
+	Sources []string `json:"sources"`
+}
+
+// PluginHookFailed tells that a hook was left out.
+type PluginHookFailed struct {
+	Source string `json:"source"`
+	Hook   string `json:"hook"`
+	Error  string `json:"error"`
+	// Continued is true: the session goes on without what the hook would have given.
+	Continued bool `json:"continued"`
+}
+
+// PlanProposed tells that a person is asked to review a plan.
+type PlanProposed struct {
+	CallID string `json:"callId"`
+	PlanID string `json:"planId"`
+	// Revision counts the versions of a plan from 1; Hash is the SHA-256 of its text.
+	Revision int    `json:"revision"`
+	Hash     string `json:"hash"`
+	Title    string `json:"title"`
+}
+
+// PlanDecision is what a person said of a plan.
+type PlanDecision string
+
+// The decisions on plans. Context: not yet, the person said what to change.
+const (
+	PlanApprove PlanDecision = "approve"
+	PlanSkip    PlanDecision = "skip"
+	PlanContext PlanDecision = "context"
+)
+
+// PlanDecided tells what a person said of the plan that was proposed before. A plan
+// that nobody could be asked about has no decision.
+type PlanDecided struct {
+	CallID   string       `json:"callId"`
+	PlanID   string       `json:"planId"`
+	Hash     string       `json:"hash"`
+	Decision PlanDecision `json:"decision"`
+}
+
 func (RunStarted) EventType() EventType        { return TypeRunStarted }
 func (Delta) EventType() EventType             { return TypeTextDelta }
 func (ReasoningText) EventType() EventType     { return TypeReasoningDelta }
@@ -154,3 +199,8 @@ func (RunCompleted) EventType() EventType      { return TypeRunCompleted }
 func (RunTurnsExceeded) EventType() EventType  { return TypeRunTurnsExceeded }
 func (RunFailed) EventType() EventType         { return TypeRunFailed }
 func (RunCancelled) EventType() EventType      { return TypeRunCancelled }
+
+func (SessionContextInjected) EventType() EventType { return TypeSessionContextInjected }
+func (PluginHookFailed) EventType() EventType       { return TypePluginHookFailed }
+func (PlanProposed) EventType() EventType           { return TypePlanProposed }
+func (PlanDecided) EventType() EventType            { return TypePlanDecided }

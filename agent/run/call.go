@@ -13,34 +13,18 @@ import (
 	"alisio/agent/gate"
 	"alisio/agent/session"
 	"alisio/llm"
-	"alisio/llm/schema"
 	"alisio/plug"
 )
-
-// tool is a tool with its compiled schema.
-type tool struct {
-	plug.Tool
-	spec   plug.ToolSpec
-	schema *schema.Schema
-}
-
-func newTool(t plug.Tool) (*tool, error) {
-	spec := t.Spec()
-	s, err := schema.Compile(spec.Schema)
-	if err != nil {
-		return nil, fmt.Errorf("tool %s: %w", spec.Name, err)
-	}
-	return &tool{Tool: t, spec: spec, schema: s}, nil
-}
 
 // A call goes through these steps; any of them can answer it, and then only end
 // is left:
 //
-//	begin   known? ─► arguments ─► Prepare ─► tool_started ─► decide ─┐
-//	           │          │           │            ▲  opened a        │
-//	           └──────────┴───────────┴─► refuse   └──directory───────┤
-//	end     Execute ◄── allowed ──────────────────────────────────────┘
-//	           └─► redact ─► bound ─► journal and tool_completed, exactly once
+//	begin   known? ─► arguments ─► Prepare ─► tool_started ─► instruct ─► decide ─┐
+//	           │          │           │             ▲  opened a  │          │     │
+//	           └──────────┴───────────┴─► refuse    └──directory─┼──────────┤     │
+//	                             files to read first: back ◄─────┘          │     │
+//	end     Execute ◄── allowed ─────────────────────────────────────────────┘◄────┘
+//	           └─► files ─► redact ─► bound ─► journal and tool_completed, exactly once
 //
 // work is a call between its plan and its end. Either answer is set, and
 // nothing is executed, or plan stands and was allowed.
@@ -57,6 +41,10 @@ type work struct {
 	release []func()
 	answer  *plug.Result
 	denied  bool
+	// files are instruction files that go with the result; back: the call goes back
+	// to the model, which has not read them.
+	files []Instruction
+	back  bool
 }
 
 // begin takes a call to the point where it may be executed: known, valid,
@@ -72,10 +60,7 @@ func (l *loop) begin(c llm.ToolCall) *work {
 	w.tool = t
 	args, err := w.arguments()
 	if err == nil {
-		w.call = plug.Call{
-			SessionID: l.in.SessionID, CallID: c.ID, Args: args, Files: l.o.Files, Exec: l.o.Exec,
-			Progress: func(string) {}, // until it is executed
-		}
+		w.call = l.callOf(w, args)
 		err = l.prepare(w)
 	}
 	if err != nil {
@@ -83,7 +68,15 @@ func (l *loop) begin(c llm.ToolCall) *work {
 		return w.refuse("%s", err)
 	}
 	l.started(w, w.plan.Effect)
-	l.decide(w)
+	if !quiet(w.plan) {
+		l.instruct(w)
+	}
+	if w.answer == nil {
+		l.decide(w)
+	}
+	if w.answer == nil && quiet(w.plan) {
+		l.instruct(w)
+	}
 	return w
 }
 
@@ -169,7 +162,7 @@ const maxOpened = 8
 // decide asks the gate, and prepares anew when a directory was opened.
 func (l *loop) decide(w *work) {
 	for opened := 0; ; {
-		v, err := l.o.Gate.Decide(l.ctx, gate.Request{
+		v, err := l.now.Gate.Decide(l.ctx, gate.Request{
 			SessionID: l.in.SessionID, CallID: w.ID, Tool: w.Name, Plan: w.plan, Observe: l.decided,
 		})
 		if v.Release != nil {
@@ -190,6 +183,11 @@ func (l *loop) decide(w *work) {
 			if err := l.prepare(w); err != nil {
 				w.refuse("%s", err)
 				return
+			}
+			if !quiet(w.plan) {
+				if l.instruct(w); w.answer != nil {
+					return
+				}
 			}
 		case !v.Allowed:
 			w.denied = true
@@ -219,12 +217,13 @@ func (l *loop) perform(w *work) done {
 		r := l.execute(w)
 		w.answer = &r
 	}
-	r := *w.answer
+	r, chars := withFiles(own(*w.answer), w.files)
 	if len(w.notes) > 0 {
 		note := llm.Part{Type: llm.PartText, Text: "[" + strings.Join(w.notes, "; ") + "]"}
 		r.Parts = append(r.Parts[:len(r.Parts):len(r.Parts)], note)
 	}
-	return l.bound(done{result: l.redact(r), denied: w.denied}, resultChars(l.o.Model.ContextWindow))
+	limit := resultChars(l.o.Model.ContextWindow)
+	return l.bound(done{result: l.redact(r), denied: w.denied, back: w.back, files: min(chars, limit)}, limit)
 }
 
 // decided tells what was decided about a call: a question at once, since

@@ -24,6 +24,7 @@ const (
 //
 //	read read read | write | read read     "|" is a barrier
 func (l *loop) calls(calls []llm.ToolCall) error {
+	clear(l.news)
 	if len(calls) == 1 {
 		return l.call(calls[0])
 	}
@@ -88,6 +89,10 @@ func (l *loop) runBatch(calls []llm.ToolCall, results []done) {
 type done struct {
 	result plug.Result
 	denied bool
+	// back: the call went back to the model with files to read first.
+	back bool
+	// files is how many characters of the result are instruction files.
+	files int
 	// chars is how long the text was before it was cut, zero if it was not;
 	// whole is how read_file names what holds all of it, empty if nothing does.
 	chars int
@@ -97,16 +102,21 @@ type done struct {
 // settle bounds and counts the results of one answer and makes the messages that
 // answer its calls; ends: the model goes in circles.
 func (l *loop) settle(calls []llm.ToolCall, results []done) (messages []llm.Message, ends bool) {
-	left := batchChars(l.o.Model.ContextWindow)
+	left, one := batchChars(l.o.Model.ContextWindow), resultChars(l.o.Model.ContextWindow)
+	for i, d := range results { // no other result takes the room of instruction files
+		results[i].files = min(d.files, left)
+		left -= results[i].files
+	}
 	denied := 0
 	for i, c := range calls {
-		r := l.bound(results[i], min(left, resultChars(l.o.Model.ContextWindow))).result
+		d := results[i]
+		r := l.bound(d, min(left+d.files, one)).result
 		text := r.PlainText()
-		left = dec(left, utf8.RuneCountInString(text))
-		if results[i].denied {
+		left = dec(left, dec(utf8.RuneCountInString(text), d.files))
+		if d.denied {
 			denied++
 		}
-		if t := l.tools[c.Name]; t == nil || !t.spec.Polling {
+		if t := l.tools[c.Name]; !d.back && (t == nil || !t.spec.Polling) {
 			switch n := l.doom.seen(c, text); {
 			case n >= doomEnd:
 				ends = true

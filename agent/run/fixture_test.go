@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -103,15 +104,26 @@ func ok(text string) func(context.Context, *plug.Call) (plug.Result, error) {
 
 // bench is a session in which runs are made.
 type bench struct {
-	t      *testing.T
-	o      Options
+	t   testing.TB
+	o   Options
+	now Turn
+	// fresh is the session that the next run makes; id is the last one's.
+	fresh *session.Session
+	id    string
+	// root is the workspace, files its access.
+	root   string
+	files  *workspace.Workspace
 	store  *session.Memory
 	events []plug.Event
 }
 
-func newBench(t *testing.T, p llm.Provider, policy perm.Policy, asker plug.Asker, tools ...plug.Tool) *bench {
+func newBench(t testing.TB, p llm.Provider, policy perm.Policy, asker plug.Asker, tools ...plug.Tool) *bench {
 	t.Helper()
-	w, err := workspace.Open(t.TempDir())
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := workspace.Open(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,10 +132,18 @@ func newBench(t *testing.T, p llm.Provider, policy perm.Policy, asker plug.Asker
 	if err := store.Create(context.Background(), session.Session{ID: "s"}); err != nil {
 		t.Fatal(err)
 	}
-	return &bench{t: t, store: store, o: Options{
-		Provider: p, Model: llm.Model{ID: "m"}, Instructions: "be good", Tools: tools, Store: store,
-		Gate: gate.New(gate.Options{Policy: policy, Files: w, Tree: gate.NewTree(asker, &clock.HumanWaits{})}),
-	}}
+	b := &bench{t: t, store: store, id: "s", root: root, files: w, now: Turn{Instructions: "be good", Tools: tools}}
+	b.ask(policy, asker)
+	b.o = Options{
+		Provider: p, Model: llm.Model{ID: "m"}, Store: store,
+		Turn: func(context.Context) (Turn, error) { return b.now, nil },
+	}
+	return b
+}
+
+// ask sets who decides.
+func (b *bench) ask(policy perm.Policy, asker plug.Asker) {
+	b.now.Gate = gate.New(gate.Options{Policy: policy, Files: b.files, Tree: gate.NewTree(asker, &clock.HumanWaits{})})
 }
 
 var all = perm.Policy{AllowWrite: true, AllowProcess: true, AllowExternal: true}
@@ -131,7 +151,12 @@ var all = perm.Policy{AllowWrite: true, AllowProcess: true, AllowExternal: true}
 func (b *bench) run(ctx context.Context, prompt string) Outcome {
 	b.t.Helper()
 	b.events = nil
-	out, err := Do(ctx, b.o, Input{SessionID: "s", Prompt: prompt, OnEvent: func(e plug.Event) { b.events = append(b.events, e) }})
+	in := Input{Fresh: b.fresh, Prompt: prompt, OnEvent: func(e plug.Event) { b.events = append(b.events, e) }}
+	if b.fresh != nil {
+		b.id = b.fresh.ID
+	}
+	b.fresh, in.SessionID = nil, b.id
+	out, err := Do(ctx, b.o, in)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -173,7 +198,7 @@ func (b *bench) check() {
 
 func (b *bench) history() []llm.Message {
 	b.t.Helper()
-	messages, err := b.store.Messages(context.Background(), "s")
+	messages, err := b.store.Messages(context.Background(), b.id)
 	if err != nil {
 		b.t.Fatal(err)
 	}

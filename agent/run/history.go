@@ -25,7 +25,7 @@ func (l *loop) load() error {
 		return llm.Errorf(llm.CauseStore, "read session: %w", err)
 	}
 	messages, err = session.Reconcile(ctx, l.o.Store, l.in.SessionID, messages, session.Recovery{
-		RunID: l.in.RunID, Effect: l.declared, Acknowledge: l.in.Acknowledge,
+		RunID: l.in.RunID, Effect: l.widest, Acknowledge: l.in.Acknowledge,
 	})
 	var uncertain *session.UncertainError
 	switch {
@@ -35,6 +35,7 @@ func (l *loop) load() error {
 		return llm.Errorf(llm.CauseStore, "recover session: %w", err)
 	}
 	l.messages = messages
+	l.note(messages)
 	for i, m := range l.messages {
 		l.messages[i].Calls = sound(m.Calls)
 		for _, c := range m.Calls {
@@ -66,20 +67,21 @@ func sound(calls []llm.ToolCall) []llm.ToolCall {
 // start stores the run together with its prompt. From here on the run has an
 // end, whatever happens.
 func (l *loop) start() error {
-	var prompt []llm.Message
-	if l.in.Prompt != "" || len(l.in.Attachments) > 0 {
-		prompt = []llm.Message{l.in.Output.message(l.in.Prompt, l.in.Attachments)}
+	messages, events := l.opening()
+	if l.prompted() {
+		messages = append(messages, l.in.Output.message(l.in.Prompt, l.in.Attachments))
 	}
-	if err := l.startWith(context.WithoutCancel(l.ctx), prompt); err != nil {
+	if err := l.startWith(l.lasting(), messages, append(events, plug.RunStarted{Model: l.o.Model.ID})); err != nil {
 		var exists *ExistsError
 		if errors.As(err, &exists) {
 			return err
 		}
 		return llm.Errorf(llm.CauseStore, "begin run: %w", err)
 	}
-	l.messages = append(l.messages, prompt...)
+	l.messages = append(l.messages, messages...)
+	l.note(messages)
 	for _, m := range slices.Backward(l.messages) {
-		if m.Role == llm.RoleUser {
+		if m.Role == llm.RoleUser && m.Context == "" {
 			l.repaired = IsRepair(m) // by the run that this one continues
 			break
 		}
@@ -87,9 +89,8 @@ func (l *loop) start() error {
 	return nil
 }
 
-// startWith stores the run with its prompt and its first event, which it shows.
-func (l *loop) startWith(ctx context.Context, prompt []llm.Message) error {
-	first := plug.RunStarted{Model: l.o.Model.ID}
+// startWith stores the run with its first messages and events, and shows these.
+func (l *loop) startWith(ctx context.Context, messages []llm.Message, first []plug.Payload) error {
 	j, ok := l.o.Store.(session.RunJournal)
 	if !ok {
 		if l.in.Fresh != nil {
@@ -97,23 +98,29 @@ func (l *loop) startWith(ctx context.Context, prompt []llm.Message) error {
 				return err
 			}
 		}
-		if len(prompt) > 0 {
-			if err := l.o.Store.Append(ctx, l.in.SessionID, l.in.RunID, prompt...); err != nil {
+		if len(messages) > 0 {
+			if err := l.o.Store.Append(ctx, l.in.SessionID, l.in.RunID, messages...); err != nil {
 				return err
 			}
 		}
-		l.emit(first) // a failure ends the run
+		for _, p := range first {
+			l.emit(p) // a failure ends the run
+		}
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.event(first)
-	r, number, err := j.BeginRun(ctx, session.Begin{
+	events := make([]plug.Event, len(first))
+	for i, p := range first {
+		events[i] = l.event(p)
+	}
+	at := events[0].Time
+	r, numbers, err := j.BeginRun(ctx, session.Begin{
 		Run: session.Run{
 			ID: l.in.RunID, Session: l.in.SessionID, Status: session.RunRunning, RequestID: l.in.RequestID,
-			CorrelationID: l.in.CorrelationID, Model: l.o.Model.ID, Created: e.Time, Started: e.Time,
+			CorrelationID: l.in.CorrelationID, Model: l.o.Model.ID, Created: at, Started: at,
 		},
-		Fresh: l.in.Fresh, Messages: prompt, First: e, Continues: l.in.Continues,
+		Fresh: l.in.Fresh, Messages: messages, Events: events, Continues: l.in.Continues,
 	})
 	switch {
 	case err != nil:
@@ -121,7 +128,7 @@ func (l *loop) startWith(ctx context.Context, prompt []llm.Message) error {
 	case r.ID != l.in.RunID:
 		return &ExistsError{Run: r}
 	}
-	l.tell([]plug.Event{e}, []int64{number})
+	l.tell(events, numbers)
 	return nil
 }
 
@@ -140,7 +147,13 @@ func (l *loop) said() (llm.Message, bool) {
 func (l *loop) conclude(out Outcome, last plug.Payload) error {
 	j, ok := l.o.Store.(session.RunJournal)
 	if !ok {
-		return l.emitBy(last, l.addEvent)
+		if err := l.emitBy(last, l.addEvent); err != nil {
+			return err
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.over = true
+		return nil
 	}
 	end := session.RunEnd{ID: l.in.RunID, Status: out.Status, Usage: out.Usage}
 	if out.Err != nil {
@@ -149,10 +162,12 @@ func (l *loop) conclude(out Outcome, last plug.Payload) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held = append(l.held, l.event(last))
-	return l.storeHeld(func(ctx context.Context, events []plug.Event, messages []llm.Message) ([]int64, error) {
+	err := l.storeHeld(func(ctx context.Context, events []plug.Event, messages []llm.Message) ([]int64, error) {
 		end.Messages = messages
 		return j.EndRun(ctx, end, events...)
 	})
+	l.over = err == nil
+	return err
 }
 
 // claim gives every call of an answer an id that the session never used.

@@ -73,18 +73,33 @@ func (r *recorder) EndCall(ctx context.Context, c session.Call, e plug.Event, me
 	return r.Memory.EndCall(ctx, c, e, messages...)
 }
 
-func (r *recorder) BeginRun(ctx context.Context, b session.Begin) (session.Run, int64, error) {
-	if err := r.note("begin run%s", types([]plug.Event{b.First})); err != nil {
-		return session.Run{}, 0, err
+func (r *recorder) BeginRun(ctx context.Context, b session.Begin) (session.Run, []int64, error) {
+	if err := r.note("begin run%s%s", types(b.Events), with(b.Messages)); err != nil {
+		return session.Run{}, nil, err
 	}
 	for _, known := range r.runs {
 		if known.RequestID != "" && known.RequestID == b.Run.RequestID && known.ID != b.Continues {
-			return known, 0, nil
+			return known, nil, nil
 		}
 	}
 	r.runs[b.Run.ID] = b.Run
-	number, err := r.Memory.AddEvent(ctx, b.First, b.Messages...)
-	return b.Run, number, err
+	if b.Fresh != nil {
+		if err := r.Memory.Create(ctx, *b.Fresh); err != nil {
+			return session.Run{}, nil, err
+		}
+	}
+	if err := r.Memory.Append(ctx, b.Run.Session, b.Run.ID, b.Messages...); err != nil {
+		return session.Run{}, nil, err
+	}
+	var numbers []int64
+	for _, e := range b.Events {
+		n, err := r.Memory.AddEvent(ctx, e)
+		if err != nil {
+			return session.Run{}, nil, err
+		}
+		numbers = append(numbers, n)
+	}
+	return b.Run, numbers, nil
 }
 
 func (r *recorder) EndRun(ctx context.Context, end session.RunEnd, last ...plug.Event) (numbers []int64, err error) {
@@ -162,7 +177,7 @@ func TestTheJournalBeginsBeforeTheEffect(t *testing.T) {
 		}
 	}
 	want := []string{
-		"begin run run_started", "event turn_completed with assistant",
+		"begin run run_started with user", "event turn_completed with assistant",
 		"event tool_started", "end call look read false",
 		"begin call put write tool_started approval_resolved", "end call put write false",
 		"event tool_started", "end call gone external true",

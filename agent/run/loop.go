@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,7 +12,7 @@ import (
 )
 
 // loop is the state of one run. The goroutine that called Do alone changes it,
-// but for the fields under mu; the goroutines of a batch read what stands above
+// but for its outbox; the goroutines of a batch read what stands above
 // messages.
 type loop struct {
 	o  Options
@@ -23,14 +22,13 @@ type loop struct {
 	ctx    context.Context
 	stop   context.CancelFunc
 
-	// tools are all of them by name; offered are those that the model is told
-	// of, by name, the same in every request.
-	tools   map[string]*tool
-	offered []llm.Tool
+	source
+	plans *Plans
 	// messages is the transcript as it is stored; usedIDs are its call ids.
 	messages []llm.Message
 	usedIDs  map[string]bool
 	doom     doom
+	recall
 	// turn is 1-based; tokens and usage are those of this run so far.
 	turn   int
 	tokens int
@@ -47,6 +45,12 @@ type loop struct {
 	maxOutput    int
 	outputSource plug.OutputSource
 
+	outbox
+}
+
+// outbox is what waits to be stored and shown. It may be used by all goroutines of
+// the run.
+type outbox struct {
 	mu  sync.Mutex
 	seq int64
 	// held are the events that are stored with what comes next, and answer the
@@ -54,6 +58,8 @@ type loop struct {
 	held   []plug.Event
 	answer []llm.Message
 	broken error
+	// over: the event that ends the run is out, and none comes after it.
+	over bool
 }
 
 // tally is what answers used; guessed: a part of it is an estimate.
@@ -67,35 +73,19 @@ func newLoop(ctx context.Context, o Options, in Input) (*loop, error) {
 		in.RunID = NewID()
 	}
 	in.Prompt = strings.ToValidUTF8(in.Prompt, "\uFFFD")
-	l := &loop{o: o, in: in, caller: ctx, usedIDs: make(map[string]bool)}
+	l := &loop{
+		o: o, in: in, caller: ctx, plans: o.Plans, usedIDs: make(map[string]bool), recall: newRecall(),
+	}
+	if l.plans == nil {
+		l.plans = &Plans{}
+	}
 	l.maxOutput, l.outputSource = o.Limits.output(in.MaxOutputTokens, o.Model)
-	if err := l.offer(); err != nil {
-		return nil, err
-	}
-	if err := l.load(); err != nil {
-		return nil, err
-	}
 	l.ctx, l.stop = context.WithCancel(ctx)
-	return l, nil
-}
-
-// offer indexes the tools and lists those that the gate offers, by name.
-func (l *loop) offer() error {
-	l.tools = make(map[string]*tool, len(l.o.Tools))
-	for _, t := range l.o.Tools {
-		known, err := newTool(t)
-		if err != nil {
-			return llm.Errorf(llm.CauseInternal, "%w", err)
-		}
-		l.tools[known.spec.Name] = known
-		if !l.o.Gate.Offers(known.spec.Name, known.spec.Effect) {
-			continue
-		}
-		s := known.spec
-		l.offered = append(l.offered, llm.Tool{Name: s.Name, Description: s.Description, Schema: s.Schema})
+	if err := l.load(); err != nil {
+		l.stop()
+		return nil, err
 	}
-	slices.SortFunc(l.offered, func(a, b llm.Tool) int { return strings.Compare(a.Name, b.Name) })
-	return nil
+	return l, nil
 }
 
 // append stores messages and then takes them into the transcript.
@@ -133,6 +123,9 @@ func (l *loop) addEvent(ctx context.Context, e plug.Event) (int64, error) {
 func (l *loop) emitBy(p plug.Payload, store func(context.Context, plug.Event) (int64, error)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.over {
+		return nil
+	}
 	if err := l.flushLocked(); err != nil {
 		return err
 	}
@@ -207,7 +200,7 @@ func (l *loop) tell(events []plug.Event, numbers []int64) {
 func (l *loop) show(p plug.Payload) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.flushLocked() == nil && l.in.OnEvent != nil {
+	if !l.over && l.flushLocked() == nil && l.in.OnEvent != nil {
 		l.in.OnEvent(l.event(p))
 	}
 }

@@ -18,7 +18,7 @@ const versionSchema = `{
 	"properties": {"version": {"type": "integer"}, "note": {"type": "string"}}
 }`
 
-func output(t *testing.T, raw string) *Output {
+func output(t testing.TB, raw string) *Output {
 	t.Helper()
 	o, err := NewOutput(json.RawMessage(raw))
 	if err != nil {

@@ -1,11 +1,12 @@
 // Package run is the loop: one prompt worked on until the model stops calling
 // tools, a limit is met, or it is cancelled (spec runner.md).
 //
-//	prompt → append ─► request ─► answer → append ─┬─ no calls ─► run_completed
-//	            ▲                                  │
-//	            │                                  └─ calls ─► read batches of four,
-//	            └── append results, in call order ◄── effects one after another
+//	prompt → append ─► open ─► request ─► answer → append ─┬─ no calls ─► run_completed,
+//	                    ▲                                  │     unless something is queued
+//	                    │                                  └─ calls ─► read batches of four,
+//	                    └── append results, in call order ◄── effects one after another
 //
+// To open a turn is to append what was queued and what of the context has changed.
 // It knows tools, a provider, a gate and a store by their contracts alone, and
 // no tool, provider or plugin by name. The goroutine that called Do is the only
 // one that touches the transcript.
@@ -16,7 +17,6 @@ import (
 	"errors"
 	"fmt"
 
-	"alisio/agent/gate"
 	"alisio/agent/session"
 	"alisio/llm"
 	"alisio/plug"
@@ -28,12 +28,21 @@ type Options struct {
 	Model    llm.Model
 	// Effort is the reasoning effort to ask for, empty for the server's.
 	Effort string
-	// Instructions are equal for all requests of a session.
-	Instructions string
-	// Tools are all tools, also those that the gate does not offer.
-	Tools []plug.Tool
-	Gate  *gate.Gate
-	Store session.Store
+	// Turn says what a turn works with; it is asked at the start of each.
+	Turn func(ctx context.Context) (Turn, error)
+	// Start, if set, is asked once, before anything else of a fresh session: the
+	// texts are stored with its first prompt, all or none.
+	Start func(ctx context.Context) ([]Injected, []HookFailure)
+	// Nested, if set, finds the instruction files below the working directory that
+	// hold for absolute paths, the farthest first.
+	Nested func(ctx context.Context, paths []string) ([]Instruction, error)
+	// Call, if set, completes what a call may use: resources, state, network.
+	Call func(c *plug.Call)
+	// Plans numbers the session's plans; nil: those of one run.
+	Plans *Plans
+	// Decided, if set, is told what a person said of a plan.
+	Decided func(plug.Review, plug.Answer)
+	Store   session.Store
 	// Keep stores the whole of a result that is too long for a message and
 	// returns the name under which read_file opens it; nil: it is lost.
 	Keep   func(ctx context.Context, sessionID, text string) (name string, err error)
@@ -140,6 +149,9 @@ func (l *loop) turns() error {
 	}
 	for turn := 1; ; turn++ {
 		l.turn = turn
+		if err := l.open(); err != nil {
+			return err
+		}
 		m, err := l.request()
 		if err != nil {
 			return err
@@ -160,15 +172,17 @@ func (l *loop) turns() error {
 }
 
 // answered ends a run with the model's last message, unless it was asked for
-// another one.
+// another one, or more was queued for it.
 func (l *loop) answered(m llm.Message) (again bool, err error) {
 	l.text = m.Text
-	if again, err = l.fit(m); again || err != nil || !m.Truncated {
+	if again, err = l.fit(m); again || err != nil {
 		return again, err
 	}
-	l.truncated = true
-	l.emit(plug.ResponseTruncated{Turn: l.turn, MaxOutputTokens: l.maxOutput, Source: l.outputSource})
-	return false, nil
+	if m.Truncated {
+		l.truncated = true
+		l.emit(plug.ResponseTruncated{Turn: l.turn, MaxOutputTokens: l.maxOutput, Source: l.outputSource})
+	}
+	return l.more()
 }
 
 var errTurns = errors.New("turn limit met")
@@ -184,6 +198,9 @@ func (l *loop) finish(err error) Outcome {
 	if err := l.conclude(out, last); err != nil {
 		out, last = l.ending(err)
 		l.show(last)
+		l.mu.Lock()
+		l.over = true
+		l.mu.Unlock()
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"alisio/agent/perm"
+	"alisio/agent/session"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -98,9 +99,13 @@ func TestEventContract(t *testing.T) {
 		c.Progress("ah")
 		return plug.Text("done").WithSummary("loud"), nil
 	})
+	plan := newToy("plan", plug.EffectRead, func(ctx context.Context, c *plug.Call) (plug.Result, error) {
+		_, err := c.Ask(ctx, plug.Question{Kind: plug.AskPlan, Review: plug.Review{Title: "t", Text: "do it"}})
+		return plug.Text("asked"), err
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &fake{answers: []answerFunc{
-		says("", call("1", "shout", `{}`)), reasons, // completed, cut
+		says("", call("1", "shout", `{}`), call("1p", "plan", `{}`)), reasons, // completed, cut
 		breaks("", llm.Errorf(llm.CauseServer, "down")), // failed
 		says("", call("2", "shout", `{}`)),              // turns exceeded
 		func(ctx context.Context, _ llm.Request, yield func(llm.Event, error) bool) { // cancelled
@@ -108,7 +113,11 @@ func TestEventContract(t *testing.T) {
 			yield(llm.Event{}, ctx.Err())
 		},
 	}}
-	b := newBench(t, p, perm.Policy{}, &asking{answer: plug.Answer{Decision: plug.Once}}, shout)
+	b := newBench(t, p, perm.Policy{}, &asking{answer: plug.Answer{Decision: plug.Once}}, shout, plan)
+	b.o.Start = func(context.Context) ([]Injected, []HookFailure) {
+		return []Injected{{Source: "p/start", Text: "hello"}}, []HookFailure{{Source: "q", Hook: "OnStart", Error: "slow"}}
+	}
+	b.fresh = &session.Session{ID: "new"}
 	seen := map[plug.EventType]bool{}
 	for _, maxTurns := range []int{5, 5, 1, 5} {
 		b.o.Limits.MaxTurns = maxTurns

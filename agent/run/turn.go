@@ -58,7 +58,7 @@ func (l *loop) stream(a *answer) (err error) {
 		}
 	}()
 	req := llm.Request{
-		Model: l.o.Model.ID, Instructions: l.o.Instructions, Messages: l.messages, Tools: l.offered,
+		Model: l.o.Model.ID, Instructions: l.now.Instructions, Messages: l.messages, Tools: l.offered,
 		MaxOutputTokens: l.maxOutput, SessionID: l.in.SessionID,
 	}
 	if l.o.Effort != "" && l.o.Model.TakesEffort(l.o.Effort) {
@@ -143,7 +143,7 @@ func (l *loop) completed(a *answer, m llm.Message) error {
 // estimate stands in for usage that the server did not report: four characters
 // a token.
 func (l *loop) estimate(answer llm.Message) *llm.Usage {
-	in := len(l.o.Instructions)
+	in := len(l.now.Instructions)
 	for _, t := range l.offered {
 		in += len(t.Name) + len(t.Description) + len(t.Schema)
 	}

@@ -55,8 +55,8 @@ type Begin struct {
 	Fresh *Session
 	// Messages go to the end of the history.
 	Messages []llm.Message
-	// First is the run's first event; without data none is stored.
-	First plug.Event
+	// Events are the run's first ones.
+	Events []plug.Event
 	// Continues names an interrupted run of the session, whose request id this
 	// run takes over.
 	Continues string
@@ -83,10 +83,10 @@ type RequestKey struct {
 // RunJournal is what a store implements that keeps runs. The engine works
 // without, unjournalled.
 type RunJournal interface {
-	// BeginRun stores a run and returns it with the number of its first event. If
+	// BeginRun stores a run and returns it with the numbers of its first events. If
 	// its request id was used already, it stores nothing and returns the run that
 	// has it: the id tells. Of concurrent callers one wins.
-	BeginRun(ctx context.Context, b Begin) (Run, int64, error)
+	BeginRun(ctx context.Context, b Begin) (Run, []int64, error)
 	// EndRun stores a run's end and its last events, together, and returns the
 	// events' numbers in order. ErrEnded if it has ended already.
 	EndRun(ctx context.Context, end RunEnd, last ...plug.Event) ([]int64, error)

@@ -48,7 +48,7 @@ func fromRun(r db.Run) Run {
 // BeginRun implements RunJournal. The transaction that looks for the request id
 // is the one that stores the run, so that of concurrent callers, in other
 // processes too, one wins.
-func (s *SQLite) BeginRun(ctx context.Context, b Begin) (Run, int64, error) {
+func (s *SQLite) BeginRun(ctx context.Context, b Begin) (Run, []int64, error) {
 	r := b.Run
 	if b.Fresh != nil {
 		r.Session = b.Fresh.ID
@@ -62,36 +62,36 @@ func (s *SQLite) BeginRun(ctx context.Context, b Begin) (Run, int64, error) {
 	act := "begin run " + r.ID + " of session " + r.Session
 	rows, err := encodeRows(r.Session, r.ID, b.Messages)
 	if err != nil {
-		return Run{}, 0, fmt.Errorf("%s: %w", act, err)
+		return Run{}, nil, fmt.Errorf("%s: %w", act, err)
 	}
 	self := db.Self()
 	r.OwnerPID = self.PID
 	s.owns(r.Session, true)
 	// The function may run again from its start: it sets these two, and no more.
 	var stored db.Run
-	var number int64
+	var numbers []int64
 	err = s.db.Write(ctx, db.Normal, func(tx *db.Tx) error {
 		prior, err := priorRun(ctx, tx, r, b.Fresh)
 		switch {
 		case err != nil:
 			return err
 		case prior.ID != "" && prior.ID != b.Continues:
-			stored = prior
+			stored, numbers = prior, nil
 			return nil
 		}
 		if stored, err = beginRun(ctx, tx, r, b, self, prior.ID != ""); err != nil {
 			return err
 		}
-		if err := appendRows(ctx, tx, rows); err != nil || b.First.Data == nil {
+		if err := appendRows(ctx, tx, rows); err != nil {
 			return err
 		}
-		number, err = s.addEvent(tx, b.First)
+		numbers, err = s.addEvents(tx, b.Events)
 		return err
 	})
 	if err != nil {
-		return Run{}, 0, mapped(act, err)
+		return Run{}, nil, mapped(act, err)
 	}
-	return fromRun(stored), number, nil
+	return fromRun(stored), numbers, nil
 }
 
 // priorRun returns the run that has the request id of r, or one without an id.

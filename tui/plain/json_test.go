@@ -35,6 +35,10 @@ func samples() []plug.Payload {
 		plug.RunTurnsExceeded{Turns: 1, MaxTurns: 1},
 		plug.RunFailed{Error: hostile, Code: "server", Hint: "not in the JSON"},
 		plug.RunCancelled{Error: hostile},
+		plug.SessionContextInjected{Tokens: 3, Sources: []string{hostile, "a"}},
+		plug.PluginHookFailed{Source: hostile, Hook: hostile, Error: hostile, Continued: true},
+		plug.PlanProposed{CallID: hostile, PlanID: hostile, Revision: 2, Hash: hostile, Title: hostile},
+		plug.PlanDecided{CallID: hostile, PlanID: hostile, Hash: hostile, Decision: plug.PlanContext},
 	}
 }
 
