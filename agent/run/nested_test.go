@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -238,5 +239,30 @@ func TestADeniedReadBringsNoInstructions(t *testing.T) {
 	got := b.results()
 	if !strings.HasPrefix(got[0], "not allowed") || strings.Contains(got[0], "tabs") || got[1] != tellA+"\nlook did" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// A plan that is made anew, since a directory was opened, is looked at anew.
+func TestAPlanThatChangesOnceADirectoryIsOpenComesBackToo(t *testing.T) {
+	outside, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran, prepared := 0, 0
+	p := &fake{answers: []answerFunc{says("", call("1", "change", `{}`)), says("", call("2", "change", `{}`)), says("done")}}
+	b := newBench(t, p, all, &asking{answer: plug.Answer{Decision: plug.Session}})
+	tool := touches("change", plug.EffectWrite, &ran, b.root+"/a/f")
+	second := tool.prepare
+	tool.prepare = func(c *plug.Call) (plug.Plan, error) {
+		if prepared++; prepared == 1 {
+			return plug.Plan{Effect: plug.EffectRead, Paths: []plug.PlanPath{{Path: outside + "/f", Access: plug.AccessRead}}}, nil
+		}
+		return second(c)
+	}
+	b.now.Tools = []plug.Tool{tool}
+	b.o.Nested = nest{"a": "use tabs"}.in(b.root)
+	b.run(context.Background(), "go")
+	if got := b.results(); !strings.HasPrefix(got[0], tellA+"\n"+notYet) || got[1] != "change did" || ran != 1 || prepared != 3 {
+		t.Errorf("got %q, ran %d, prepared %d", got, ran, prepared)
 	}
 }
