@@ -50,7 +50,7 @@ var rules = []struct {
 	{"layout", func(t *repocheck.Tree) []repocheck.Complaint { return t.Layout(topLevel, madeHere) }},
 	{"arrows", func(t *repocheck.Tree) []repocheck.Complaint { return t.Arrows(arrows) }},
 	{"doors", func(t *repocheck.Tree) []repocheck.Complaint { return t.Doors(doors) }},
-	{"http", func(t *repocheck.Tree) []repocheck.Complaint { return t.HTTPClients("agent/transport", "llm/llmtest") }},
+	{"connections", func(t *repocheck.Tree) []repocheck.Complaint { return t.Connections("agent/transport", "llm/llmtest") }},
 	{"closures", func(t *repocheck.Tree) []repocheck.Complaint { return t.Closures(closures) }},
 	{"ids", func(t *repocheck.Tree) []repocheck.Complaint { return t.Names("agent", pluginIDs) }},
 	{"sizes", func(t *repocheck.Tree) []repocheck.Complaint { return t.Sizes(limits) }},

@@ -121,11 +121,11 @@ var network = []struct {
 	{"syscall", []string{"Connect", "Socket"}, "take a net.Conn from the caller"},
 }
 
-// HTTPClients complains about every place outside home that makes an
+// Connections complains about every place outside home that makes an
 // http.Client or http.Transport, uses the default ones, dials, or asks a name
 // server. Test files, packages for tests alone and scripts are exempt. Pointer
 // types are free: a client that is handed over is the right way.
-func (t *Tree) HTTPClients(home string, forTests ...string) []Complaint {
+func (t *Tree) Connections(home string, forTests ...string) []Complaint {
 	var cs []Complaint
 	for _, f := range t.Files {
 		if f.Test || f.Dir == home || below(f.Dir, "scripts") || slices.Contains(forTests, f.Dir) {
