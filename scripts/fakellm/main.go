@@ -7,10 +7,10 @@
 //	go run ./scripts/fakellm [-addr 127.0.0.1:0] [-log requests.jsonl] [-once] SCRIPT.json
 //
 // It prints "listening on http://127.0.0.1:PORT/v1", answers the n-th POST to
-// …/chat/completions or …/responses with the n-th reply and GET …/models with the catalog,
-// and stops on SIGTERM or an interrupt; with -once, when the last reply has
-// been sent. The exit code is 1 if a request met no reply or an expectation
-// was not met.
+// …/chat/completions or …/responses with the n-th reply and GET …/models with
+// the catalog, and stops on SIGTERM or an interrupt; with -once, when the last
+// reply has been sent. The exit code is 1 if a request met no reply or an
+// expectation was not met.
 //
 // The script is {"key"?, "models"?: ["id" or an object], "replies": [reply]}.
 // With "key", requests must carry it as a bearer token. A reply is a turn of

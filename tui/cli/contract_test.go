@@ -66,7 +66,7 @@ func (c contract) hold(t *testing.T, what string, names, have []string) {
 		case has && later:
 			t.Errorf("%s %s is there (%s): take it off the list of what comes later", what, name, c.later[name])
 		case !has && !later:
-			t.Errorf("%s %s of the table is missing, and no part is named that brings it", what, name)
+			t.Errorf("%s %s of the table is missing, and no feature is named that it belongs to", what, name)
 		}
 	}
 	for _, name := range have {
@@ -74,9 +74,9 @@ func (c contract) hold(t *testing.T, what string, names, have []string) {
 			t.Errorf("%s %s is not in the table; list it with a reason, or leave it out", what, name)
 		}
 	}
-	for name, part := range c.later {
-		if !slices.Contains(names, name) || part == "" {
-			t.Errorf("%s %s comes later by the list, but it is not in the table, or no part is named", what, name)
+	for name, feature := range c.later {
+		if !slices.Contains(names, name) || feature == "" {
+			t.Errorf("%s %s comes later by the list, but it is not in the table, or no feature is named", what, name)
 		}
 	}
 	for name, reason := range c.more {

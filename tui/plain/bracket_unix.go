@@ -50,7 +50,7 @@ func (l *Lines) lendTerminal() (end func()) {
 // suspend stops the process as the signal would have that was caught, and returns
 // when it goes on. Only this process: the terminal has told the others itself. It is
 // SIGSTOP since package signal does not give a caught SIGTSTP back, and that stops
-// also what nobody continues, which is left running therefore.
+// also what nobody continues: so one that nobody would continue is left running.
 func (l *Lines) suspend(signals <-chan os.Signal) {
 	l.Restore()
 	if !term.Continuable() {

@@ -58,8 +58,8 @@ type LineOptions struct {
 	// the program cancels the context of Lines.Run. Its size is the sender's; one
 	// that is dropped while another waits changes nothing.
 	Interrupts <-chan os.Signal
-	// Quit ends the process at once, the terminal being left as it was: an interrupt came while a run is stopped
-	// already. Without it such an interrupt is ignored.
+	// Quit ends the process at once, the terminal being left as it was: an interrupt
+	// came while a run is stopped already. Without it such an interrupt is ignored.
 	Quit func()
 	// Quiet leaves out the head, tool lines and notices of a run.
 	Quiet bool

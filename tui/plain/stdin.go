@@ -52,8 +52,8 @@ func KindOf(stream io.Reader) InputKind {
 }
 
 // ReadInput reads all of standard input, at most 4 MiB, and tells the person what
-// is waited for. Unless it is wanted, one that stays
-// silent is left alone after a while.
+// is waited for. Unless it is wanted, one that stays silent is left alone after a
+// while.
 func ReadInput(ctx context.Context, stdin io.Reader, wanted bool, notice func(format string, args ...any)) (string, error) {
 	type piece struct {
 		data []byte
