@@ -164,7 +164,13 @@ func loadKey(t *testing.T, text string, project bool) (config.Config, string, er
 
 // read is what the program takes from a configuration.
 func read(c config.Config) string {
-	return fmt.Sprintf("%+v %+v %+v %+v %+v %+v %+v %v", c.Provider, c.Models["m"].Price, c.Models, c.Limits, c.Context, c.Plugin("m"), c.PluginHooks,
+	m := c.Models["m"]
+	var price config.Price
+	if m.Price != nil {
+		price = *m.Price
+	}
+	m.Price = nil // a pointer's address is another each time
+	return fmt.Sprintf("%+v %+v %+v %+v %+v %+v %+v %v", c.Provider, m, price, c.Limits, c.Context, c.Plugin("m"), c.PluginHooks,
 		append(c.AdditionalDirectories, string(c.Permissions.Mode)))
 }
 
@@ -185,11 +191,12 @@ func eachKey(t *testing.T, test func(t *testing.T, key string, row []string, s s
 	}
 }
 
-// Every key reads good values, those at the ends of its range too, and each has a
-// value that changes what the program takes.
+// Every key reads good values, those at the ends of its range too, and the program
+// takes different things from them. They are compared with each other, since what
+// stands beside a key in its file changes what is taken too.
 func TestEveryKeyReadsItsRange(t *testing.T) {
 	eachKey(t, func(t *testing.T, key string, _ []string, s span) {
-		changes := false
+		readings := make(map[string]bool)
 		for _, value := range s.good {
 			c, file, err := loadKey(t, keyFile(key, value), false)
 			if err != nil {
@@ -203,10 +210,10 @@ func TestEveryKeyReadsItsRange(t *testing.T) {
 			if got := c.Origin(name); value != "{}" && !strings.HasPrefix(got, file+":") {
 				t.Errorf("%.60s: it comes from %s", value, got)
 			}
-			changes = changes || read(c) != read(config.Default())
+			readings[read(c)] = true
 		}
-		if !changes {
-			t.Errorf("none of %.200q changes what the program takes", s.good)
+		if len(readings) < 2 {
+			t.Errorf("the program takes the same from each of %.200q", s.good)
 		}
 	})
 }

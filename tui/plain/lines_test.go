@@ -307,8 +307,8 @@ func TestAnswers(t *testing.T) {
 		played int
 		says   string
 	}{
-		{"yes", []string{"y"}, plug.Plan{}, 1, ""},
-		{"yes in words", []string{" YES "}, plug.Plan{}, 1, ""},
+		{"yes", []string{"y"}, plug.Plan{}, 1, "? all: toy\n"},
+		{"yes in words", []string{" YES "}, plug.Plan{}, 1, "? all: toy\n"},
 		{"no", []string{"n"}, plug.Plan{}, 0, "toy · not allowed: the person said no"},
 		{"no with a reason", []string{"n use the \x1b[31mother\a file"}, plug.Plan{}, 0, "toy · not allowed: the person said no: use the other file"},
 		{"unclear", []string{"", "yy", "ok", "n"}, plug.Plan{}, 0, "that is no answer"},

@@ -15,6 +15,25 @@ type state struct {
 	strange string
 }
 
+// String lists what is set.
+func (s state) String() string {
+	var list []string
+	for _, v := range []struct{ name, value string }{
+		{"format=", s.format}, {"model=", s.model}, {"files=", strings.Join(s.files, ",")}, {"strange=", s.strange},
+	} {
+		if v.value != "" {
+			list = append(list, v.name+v.value)
+		}
+	}
+	if s.quiet {
+		list = append(list, "quiet")
+	}
+	if s.help {
+		list = append(list, "help")
+	}
+	return strings.Join(list, " ")
+}
+
 func table() *Table[state, string] {
 	return &Table[state, string]{
 		Program: "toy", Tasks: []string{"", "run"},
@@ -49,31 +68,35 @@ func TestParse(t *testing.T) {
 		name  string
 		words string
 		fails string
+		sets  string // the state, as state.String writes it
 	}{
-		{"run|a|b", "run", "a|b", ""},
-		{"box|open|x", "box open", "x", ""},
-		{"fix it", "", "fix it", ""}, // white space: a prompt
-		{"fix it|-m|x|please", "", "fix it|please", ""},
-		{"--|run", "", "run", ""},
-		{"-m|x|--|run|--model", "", "run|--model", ""},
-		{"run|--|--model|x", "run", "--model|x", ""},
-		{"fix", "fix", "", `unknown command "fix"`},
-		{"pant|x", "pant", "x", `did you mean "paint"`},
-		{"box|opne", "box opne", "", `toy box: unknown command "opne", did you mean "open"`},
-		{"", "", "", ""},
-		{"run|--format", "run", "", ""},
-		{"run|--format|word", "run", "word", ""}, // a value only behind "="
-		{"run|--format|long", "", "", "takes its value behind =, as --format=long"},
-		{"run|--format|--|long", "run", "long", ""},
-		{"-a|more", "", "more", ""}, // what can be nothing but a prompt is one
-		{"more|of|it|-a", "", "more|of|it", ""},
-		{"run|-a|x", "", "", "flag --again belongs to: toy without a command"},
-		{"box|opne|-a", "", "", `unknown command "opne"`},
-		{"run|--file|", "", "", "the name is empty"},
-		{"run|--quiet", "", "", "flag --quiet belongs to: toy box open"},
-		{"paint|-m|x", "", "", "it belongs to: toy without a command, toy run"},
-		{"paint|--modle|x", "", "", `did you mean "--model"`},
-		{"paint|-h|--quiet", "paint", "", ""}, // help is given to everybody
+		{"run|a|b", "run", "a|b", "", ""},
+		{"box|open|x", "box open", "x", "", ""},
+		{"fix it", "", "fix it", "", ""}, // white space: a prompt
+		{"fix it|-m|x|please", "", "fix it|please", "", "model=x"},
+		{"--|run", "", "run", "", ""},
+		{"-m|x|--|run|--model", "", "run|--model", "", "model=x"},
+		{"run|--|--model|x", "run", "--model|x", "", ""},
+		{"fix", "fix", "", `unknown command "fix"`, ""},
+		{"pant|x", "pant", "x", `did you mean "paint"`, ""},
+		{"box|opne", "box opne", "", `toy box: unknown command "opne", did you mean "open"`, ""},
+		{"", "", "", "", ""},
+		{"run|--format", "run", "", "", "format=given:"},
+		{"run|--format|word", "run", "word", "", "format=given:"}, // a value only behind "="
+		{"run|--format|long", "", "", "takes its value behind =, as --format=long", ""},
+		{"run|--format|--|long", "run", "long", "", "format=given:"},
+		{"-a|more", "", "more", "", ""}, // what can be nothing but a prompt is one
+		{"more|of|it|-a", "", "more|of|it", "", ""},
+		{"run|-a|x", "", "", "flag --again belongs to: toy without a command", ""},
+		{"box|opne|-a", "", "", `unknown command "opne"`, ""},
+		{"run|--file|", "", "", "the name is empty", ""},
+		{"run|--file|a|--file=b|-mx|x", "run", "x", "", "model=x files=a,b"},
+		{"box|open|--quiet|x", "box open", "x", "", "quiet"},
+		{"mix|--strange=x", "mix", "", "", "strange=x"},
+		{"run|--quiet", "", "", "flag --quiet belongs to: toy box open", ""},
+		{"paint|-m|x", "", "", "it belongs to: toy without a command, toy run", ""},
+		{"paint|--modle|x", "", "", `did you mean "--model"`, ""},
+		{"paint|-h|--quiet", "paint", "", "", "quiet help"}, // help is given to everybody
 	} {
 		var list []string
 		if c.args != "" {
@@ -90,8 +113,8 @@ func TestParse(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || got.Name != c.name || strings.Join(got.Words, "|") != c.words {
-			t.Errorf("%s: got %+v, %v", c.args, got, err)
+		if err != nil || got.Name != c.name || strings.Join(got.Words, "|") != c.words || s.String() != c.sets {
+			t.Errorf("%s: got %+v, %q, %v", c.args, got, s, err)
 		}
 	}
 }
