@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"path/filepath"
@@ -53,10 +54,16 @@ const (
 var (
 	ErrNotFound = session.ErrNotFound
 	ErrExists   = session.ErrExists
+	// ErrNoExport tells that a file is none that an export wrote.
+	ErrNoExport = session.ErrNoExport
 	// ErrNoPlace tells that nothing says where the database is to be: sessions are
 	// kept for good or not at all.
 	ErrNoPlace = errors.New("no place for the session database: set ALISIO_STATE_HOME or HOME, or use --db FILE")
 )
+
+// CheckExport looks at how a file begins that Store.Import is to take in: it returns
+// ErrNoExport for one of another kind, and takes nothing from the reader.
+func CheckExport(r *bufio.Reader) error { return session.CheckExport(r) }
 
 // BusyHint is what can be done about a BusyError.
 const BusyHint = "one run of a session at a time: wait for it, or stop that process"

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/base64"
@@ -191,6 +192,44 @@ func TestC114ExportSplitsAtLineFeedsAlone(t *testing.T) {
 	}
 	if got, err := s.Messages(ctx, "b"); err != nil || len(got) != 1 || got[0].Text != text {
 		t.Errorf("got %+v, %v, want %q", got, err, text)
+	}
+}
+
+func TestCheckExport(t *testing.T) {
+	long := `{"x":"` + strings.Repeat("x", 100) + `","type":"session"}`
+	for _, c := range []struct {
+		text string
+		want string // the error
+	}{
+		{`{"type":"session"}` + "\nmore", ""},
+		{`{"type":"session"`, ""}, // cut off: Import tells where
+		{`{"v":1,"type":"session"}` + "\n", ""},
+		{long, ""}, // more than is looked at
+		{"# A talk\n", "not an exported session"},
+		{"# A talk", "not an exported session"},
+		{`{"type":"message"}` + "\n" + `{"type":"session"}`, "not an exported session"},
+		{"", "not an exported session: there is nothing in it"},
+	} {
+		r := bufio.NewReaderSize(strings.NewReader(c.text), 64)
+		err := CheckExport(r)
+		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, ErrNoExport) || err.Error() != c.want) {
+			t.Errorf("%q: got %v, want %q", c.text, err, c.want)
+		}
+		if rest, err := io.ReadAll(r); err != nil || string(rest) != c.text {
+			t.Errorf("%q: the reader gives %q then, %v", c.text, rest, err)
+		}
+	}
+}
+
+// A sender that has said enough is not waited for.
+func TestCheckExportWaitsForNoMoreThanItNeeds(t *testing.T) {
+	for text, want := range map[string]error{`{"type":"session","sche`: nil, "# A talk\n": ErrNoExport} {
+		r, w := io.Pipe()
+		go w.Write([]byte(text)) // ends when the reader is closed
+		if err := CheckExport(bufio.NewReader(r)); err != want {
+			t.Errorf("%q: got %v, want %v", text, err, want)
+		}
+		r.Close()
 	}
 }
 

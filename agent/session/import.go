@@ -163,7 +163,7 @@ func (c *checker) all(ctx context.Context, r io.Reader, out io.Writer) error {
 	case err != nil:
 		return err
 	case c.head.ID == "":
-		return fmt.Errorf("%w: there is nothing in it", ErrNoExport)
+		return emptyExport()
 	case c.blob.Hash != "":
 		return fmt.Errorf("cut off: the end of blob %s is missing", c.blob.Hash)
 	case !c.ended:

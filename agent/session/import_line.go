@@ -108,6 +108,31 @@ func isHead(raw []byte) bool {
 	return json.Unmarshal(raw, &l) == nil && l.Type == lineSession
 }
 
+// CheckExport looks at how an export begins, without taking anything of it:
+// ErrNoExport for a file of another kind. A first line that is longer than the
+// reader's buffer is left to Import. A slow sender is waited for until it has said
+// enough, and no longer.
+func CheckExport(r *bufio.Reader) error {
+	for n := 1; n <= r.Size(); n = r.Buffered() + 1 {
+		_, err := r.Peek(n)
+		head, _ := r.Peek(r.Buffered()) // what has come: it can not fail
+		line, _, whole := bytes.Cut(head, []byte("\n"))
+		switch {
+		case err != nil && !errors.Is(err, io.EOF):
+			return err
+		case len(head) == 0:
+			return emptyExport()
+		case isHead(line):
+			return nil
+		case whole || err != nil:
+			return ErrNoExport
+		}
+	}
+	return nil
+}
+
+func emptyExport() error { return fmt.Errorf("%w: there is nothing in it", ErrNoExport) }
+
 // parseLine reads one line strictly, but says of a newer format that it is one.
 func parseLine(raw []byte) (line, error) {
 	var l line

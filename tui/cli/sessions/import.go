@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,11 @@ func Import(ctx context.Context, c *Call) (int, error) {
 		in = f
 	}
 	return c.InOrder(ctx, func(ctx context.Context) (int, error) {
+		in := bufio.NewReaderSize(in, 64<<10)
+		// Before there is a database: what is no export makes none.
+		if code, err := unfit(agent.CheckExport(in), name); err != nil {
+			return code, err
+		}
 		store, code, err := c.Database(ctx)
 		if err != nil {
 			return code, err
@@ -58,6 +64,22 @@ func (c *Call) exported(name string) (*os.File, error) {
 	return f, nil
 }
 
+// unfit is what the command ends with where a file can not be taken in. One that is
+// no export at all is wrong use.
+func unfit(err error, name string) (int, error) {
+	none := errors.Is(err, agent.ErrNoExport)
+	if err != nil && name != "-" {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	switch {
+	case none:
+		return base.ExitUsage, llm.Errorf(llm.CauseBadRequest, "%w", err).WithHint("alisio sessions export writes one")
+	case err != nil:
+		return base.ExitFailed, err
+	}
+	return base.ExitDone, nil
+}
+
 // takeIn stores all of an export or nothing. Its id is printed alone, so that a
 // script can go on with it.
 func (c *Call) takeIn(ctx context.Context, store *agent.Store, in io.Reader, name string) (int, error) {
@@ -68,10 +90,8 @@ func (c *Call) takeIn(ctx context.Context, store *agent.Store, in io.Reader, nam
 		return base.ExitFailed, llm.Errorf(llm.CauseStore, "%w", err).WithHint("nothing was changed; --db FILE takes it into another database")
 	case errors.Is(err, agent.ErrExists):
 		return base.ExitFailed, llm.Errorf(llm.CauseStore, "%w", err).WithHint("nothing was changed; to take it in anew, delete the session first")
-	case err != nil && name != "-":
-		return base.ExitFailed, fmt.Errorf("%s: %w", name, err)
 	case err != nil:
-		return base.ExitFailed, err
+		return unfit(err, name)
 	}
 	if err := c.Print(s.ID + "\n"); err != nil {
 		return base.ExitFailed, err
