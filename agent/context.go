@@ -1,10 +1,10 @@
 package agent
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"alisio/agent/resource"
+	"alisio/llm"
 )
 
 // Explained is a file that could hold instructions and what becomes of it.
@@ -24,7 +24,8 @@ func ExplainContext(o Options, path string) ([]Explained, error) {
 	// The root has its links resolved, so that the path must have.
 	root, at := findRoot(o.Dir, o.Getenv("HOME")), realPath(path)
 	if !contains(root, at) {
-		return nil, fmt.Errorf("explain the context: %q is outside the workspace %q", path, root)
+		return nil, llm.Errorf(llm.CauseBadRequest, "explain the context: %q is outside the workspace %q", path, root).
+			WithHint("--cwd DIR names another workspace")
 	}
 	return resource.Explain(contextOptions(o, root), at)
 }

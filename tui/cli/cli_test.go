@@ -71,7 +71,7 @@ func TestParse(t *testing.T) {
 		{"run -m=x y", "run y", ""},
 		{"run -m -x", "run", ""}, // a value may begin with one hyphen
 		{"run -mx y", "run y", ""},
-		{"run --yolo", "", "alisio help lists the flags"},
+		{"run --yolo", "", "alisio run --help lists its flags"},
 		{"demo --read-only", "", "means nothing to: alisio demo"},
 		{"demo --json --quiet", "demo", ""},
 		{"version -m x", "", "means nothing to"},

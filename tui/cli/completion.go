@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"alisio/agent"
@@ -40,12 +39,7 @@ func (c *call) candidates(ctx context.Context, arg string) []args.Candidate {
 	var list []args.Candidate
 	switch arg {
 	case "TOPIC":
-		names := topics()
-		for _, v := range verbs() {
-			names = append(names, v.Name)
-		}
-		slices.Sort(names)
-		for _, name := range slices.Compact(names) {
+		for _, name := range helpTopics() {
 			list = append(list, args.Candidate{Word: name})
 		}
 	case "KEY":

@@ -69,7 +69,7 @@ func page(topic string) (string, error) {
 	body, readErr := manual.ReadFile("manual/" + topic + ".txt")
 	switch {
 	case readErr != nil && !command:
-		return "", args.Unknown("help topic", topic, topics())
+		return "", args.Unknown("help topic", topic, helpTopics())
 	case !command:
 		return string(body), nil
 	}
@@ -91,6 +91,7 @@ func runVersion(_ context.Context, c *call) (int, error) {
 	return c.Printed("alisio " + agent.Version + "\n")
 }
 
+// topics are the names of the manual's pages, sorted.
 func topics() []string {
 	var names []string
 	entries, err := manual.ReadDir("manual")
@@ -102,6 +103,17 @@ func topics() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// helpTopics are what alisio help has something to say on: the manual's pages, and
+// the commands, since one without a page has its flags.
+func helpTopics() []string {
+	names := topics()
+	for _, v := range verbs() {
+		names = append(names, v.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // usage is the short help.

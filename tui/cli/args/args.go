@@ -108,7 +108,7 @@ func (t *Table[S, R]) Parse(list []string, s *S, checks func(*S) bool) (Line[R],
 			words = append(words, word)
 			continue
 		}
-		f, value, inline, err := t.find(word)
+		f, value, inline, err := t.find(word, words)
 		if err != nil {
 			return Line[R]{}, err
 		}
@@ -197,8 +197,8 @@ func (t *Table[S, R]) Resolve(words []string) Line[R] {
 	return line
 }
 
-// find looks a flag up and splits "--flag=value".
-func (t *Table[S, R]) find(word string) (f *Flag[S], value string, inline bool, err error) {
+// find looks a flag up and splits "--flag=value". words are those before it.
+func (t *Table[S, R]) find(word string, words []string) (f *Flag[S], value string, inline bool, err error) {
 	name, value, inline := strings.Cut(strings.TrimPrefix(word[1:], "-"), "=")
 	long := strings.HasPrefix(word, "--")
 	for i := range t.Flags {
@@ -214,7 +214,7 @@ func (t *Table[S, R]) find(word string) (f *Flag[S], value string, inline bool, 
 		}
 		return f, value, inline, nil
 	}
-	return nil, "", false, t.unknownFlag(word, name)
+	return nil, "", false, t.unknownFlag(word, name, words)
 }
 
 // takeValue takes the next word as a flag's value and returns what is left. A
@@ -234,18 +234,29 @@ func (f *Flag[S]) apart(value string) error {
 	return fmt.Errorf("flag --%s takes its value behind =, as --%s=%s; behind -- %s is a word of its own", f.Name, f.Name, value, value)
 }
 
-// unknownFlag tells of a flag that there is not. The hyphens do not count for
-// its likeness to others.
-func (t *Table[S, R]) unknownFlag(word, name string) error {
-	names := make([]string, 0, len(t.Flags))
+// unknownFlag tells of a flag that there is not, with the one that it begins, or is
+// like. The hyphens do not count for its likeness to others.
+func (t *Table[S, R]) unknownFlag(word, name string, words []string) error {
+	var names, longer []string
 	for _, f := range t.Flags {
 		names = append(names, f.Name)
+		if len(name) > 1 && strings.HasPrefix(f.Name, name) {
+			longer = append(longer, f.Name)
+		}
 	}
 	word, _, _ = strings.Cut(word, "=")
-	if near, ok := config.Nearest(name, names); ok {
+	near, ok := config.Nearest(name, names)
+	if len(longer) == 1 {
+		near, ok = longer[0], true
+	}
+	if ok {
 		return fmt.Errorf("unknown flag %s, did you mean %q?", Quote(word), "--"+near)
 	}
-	return fmt.Errorf("unknown flag %s; %s help lists the flags", Quote(word), t.Program)
+	command := "COMMAND"
+	if line := t.line(words); line.Unknown == nil && line.Name != "" {
+		command = line.Name
+	}
+	return fmt.Errorf("unknown flag %s; %s %s --help lists its flags", Quote(word), t.Program, command)
 }
 
 // unknownCommand tells of a word that is no command. below is the command of

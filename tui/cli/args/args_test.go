@@ -95,6 +95,10 @@ func TestParse(t *testing.T) {
 		{"mix|--strange=x", "mix", "", "", "strange=x"},
 		{"run|--quiet", "", "", "flag --quiet belongs to: toy box open", ""},
 		{"paint|-m|x", "", "", "it belongs to: toy without a command, toy run", ""},
+		{"run|--str", "", "", `unknown flag "--str", did you mean "--strange"`, ""}, // how a flag begins
+		{"run|--xyzzy", "", "", `unknown flag "--xyzzy"; toy run --help lists its flags`, ""},
+		{"box|open|--xyzzy", "", "", "toy box open --help lists its flags", ""},
+		{"--xyzzy|run", "", "", "toy COMMAND --help lists its flags", ""},
 		{"paint|--modle|x", "", "", `did you mean "--model"`, ""},
 		{"paint|-h|--quiet", "paint", "", "", "quiet help"}, // help is given to everybody
 	} {

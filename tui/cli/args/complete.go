@@ -55,7 +55,7 @@ func (t *Table[S, R]) read(words []string) (plain []string, used []*Flag[S], ope
 		case w == "--":
 			literal = true
 		case len(w) > 1 && w[0] == '-':
-			f, _, inline, err := t.find(w)
+			f, _, inline, err := t.find(w, plain)
 			if err != nil {
 				continue
 			}

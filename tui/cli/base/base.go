@@ -61,7 +61,7 @@ func (c *Call) Print(text string) error { return UnlessClosed(c.Write(text)) }
 // Write writes to standard output.
 func (c *Call) Write(text string) error {
 	if _, err := io.WriteString(c.Stdout, text); err != nil {
-		return fmt.Errorf("write the text: %w", err)
+		return fmt.Errorf("write standard output: %w", err)
 	}
 	return nil
 }
