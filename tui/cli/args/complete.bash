@@ -1,5 +1,7 @@
 # Completion of PROGRAM for bash: source it, or put it where bash-completion looks,
 # as ~/.local/share/bash-completion/completions/PROGRAM.
+# It needs bash 4.3 or newer; an older one completes file names, as it did before.
+((BASH_VERSINFO[0] > 4 || BASH_VERSINFO[0] == 4 && BASH_VERSINFO[1] >= 3)) || return 0
 _PROGRAM() {
 	local line word IFS=$'\n' words=() found=() cur=${COMP_LINE:0:COMP_POINT}
 	# The words up to the cursor, as the shell would split them, but with "=" and ":"
