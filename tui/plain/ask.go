@@ -254,7 +254,7 @@ func (l *Lines) keepWhole() (dropped int) {
 
 // cells is the width of what is foreign in a question.
 func (l *Lines) cells() int {
-	width := term.Width(l.out)
+	width, _ := term.Size(l.out)
 	if width == 0 {
 		width = defaultCells
 	}

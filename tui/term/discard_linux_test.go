@@ -57,10 +57,10 @@ func TestDiscard(t *testing.T) {
 	}
 }
 
-func TestWidth(t *testing.T) {
+func TestSize(t *testing.T) {
 	_, slave := terminal(t)
-	if got := Width(slave); got != 57 {
-		t.Errorf("got %d, want 57", got)
+	if columns, lines := Size(slave); columns != 57 || lines != 24 {
+		t.Errorf("got %d columns and %d lines, want 57 and 24", columns, lines)
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -70,7 +70,8 @@ func TestWidth(t *testing.T) {
 	defer w.Close()
 	fmt.Fprint(w, "kept\n")
 	Discard(r)
-	if got, err := bufio.NewReader(r).ReadString('\n'); Width(r) != 0 || got != "kept\n" || err != nil {
-		t.Errorf("a pipe: %d cells, read %q, %v", Width(r), got, err)
+	columns, lines := Size(r)
+	if got, err := bufio.NewReader(r).ReadString('\n'); columns != 0 || lines != 0 || got != "kept\n" || err != nil {
+		t.Errorf("a pipe: %d columns, %d lines, read %q, %v", columns, lines, got, err)
 	}
 }

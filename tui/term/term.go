@@ -30,18 +30,6 @@ func control(stream any, do func(fd uintptr)) {
 	}
 }
 
-// Width is how many cells a terminal has in a line; zero when the stream is none
-// or does not tell.
-func Width(stream any) int {
-	width := 0
-	control(stream, func(fd uintptr) {
-		if w, _, err := term.GetSize(int(fd)); err == nil {
-			width = w
-		}
-	})
-	return width
-}
-
 // Discard drops what was typed into a terminal and not read yet, a line that is
 // not finished too. It does nothing to what is no terminal.
 func Discard(stream any) {
@@ -62,17 +50,10 @@ func Foreground(stream any) bool {
 // so sees it stop and can continue it.
 func Continuable() bool { return continuable() }
 
-// Size returns the columns and lines of a terminal, zero when a stream is none.
+// Size returns the columns and lines of a terminal, zero when a stream is none or
+// does not tell.
 func Size(stream any) (columns, lines int) {
-	f, ok := stream.(*os.File)
-	if !ok || f == nil {
-		return 0, 0
-	}
-	c, err := f.SyscallConn()
-	if err != nil {
-		return 0, 0
-	}
-	_ = c.Control(func(fd uintptr) {
+	control(stream, func(fd uintptr) {
 		if w, h, err := term.GetSize(int(fd)); err == nil {
 			columns, lines = w, h
 		}
