@@ -7,11 +7,9 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"path/filepath"
 	"slices"
 
 	"alisio/agent"
@@ -92,7 +90,8 @@ func stored(run func(context.Context, *sessions.Call) (int, error)) runner {
 }
 
 // call is one invocation: the world, what the flags said, the command and the
-// words after it. parse fills it; nobody changes it later.
+// words after it. parse fills it, and Main what --no-color
+// means; -c sets Last. Nobody else changes it.
 type call struct {
 	settings
 	plugins Plugins
@@ -155,8 +154,8 @@ func (c *call) options() (agent.Options, error) {
 // optionsIn are those of an application that works in dir, with the project's
 // configuration there. The names in flags start here.
 func (c *call) optionsIn(dir, here string) (agent.Options, error) {
-	dirs, err := config.Home(c.Getenv)
-	if err != nil && !errors.Is(err, config.ErrNoHome) {
+	dirs, err := c.Homes()
+	if err != nil {
 		return agent.Options{}, err
 	}
 	plugins, err := c.builtIn()
@@ -190,12 +189,8 @@ func (c *call) optionsIn(dir, here string) (agent.Options, error) {
 func (c *call) guarded(here string) []string {
 	var files []string
 	for _, name := range []string{c.config, c.DB} {
-		switch {
-		case name == "":
-		case filepath.IsAbs(name):
-			files = append(files, name)
-		default:
-			files = append(files, filepath.Join(here, name))
+		if name != "" {
+			files = append(files, base.In(here, name))
 		}
 	}
 	return files

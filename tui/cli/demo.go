@@ -32,8 +32,8 @@ const demoTask = "sh check.sh fails: find out why and repair it"
 // runDemo has the scripted model drive the real loop, with the real tools, in a
 // temporary repository.
 func runDemo(ctx context.Context, c *call) (int, error) {
-	if len(c.Args) > 0 {
-		return base.ExitUsage, fmt.Errorf("alisio demo takes no argument, found %s", base.Clipped(c.Args[0]))
+	if err := c.None(); err != nil {
+		return base.ExitUsage, err
 	}
 	if runtime.GOOS == "windows" {
 		return base.ExitUsage, errors.New("the demonstration needs a POSIX shell, which this system has not")

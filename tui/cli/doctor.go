@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"alisio/agent"
-	"alisio/agent/config"
 	"alisio/agent/text"
 	"alisio/tui/cli/base"
 	"alisio/tui/term"
@@ -55,8 +54,8 @@ func (c *call) checkSetup(ctx context.Context) (int, error) {
 	if err != nil {
 		return base.ExitUsage, err
 	}
-	dirs, err := config.Home(c.Getenv)
-	if err != nil && !errors.Is(err, config.ErrNoHome) {
+	dirs, err := c.Homes()
+	if err != nil {
 		return base.ExitUsage, err
 	}
 	plugins, err := c.builtIn()
@@ -85,7 +84,7 @@ func (c *call) checkSetup(ctx context.Context) (int, error) {
 		list = append(list, finding{Level: level(f.Level), Name: f.Name, Text: f.Text, Remedy: f.Remedy})
 	}
 	if ctx.Err() != nil {
-		return base.ExitCancelled, errors.New("alisio doctor was cancelled")
+		return base.ExitCancelled, ctx.Err()
 	}
 	return c.printFindings(list)
 }

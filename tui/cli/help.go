@@ -85,8 +85,10 @@ func page(topic string) (string, error) {
 
 // runVersion prints the version.
 func runVersion(_ context.Context, c *call) (int, error) {
-	if c.Verb == "version" && len(c.Args) > 0 {
-		return base.ExitUsage, fmt.Errorf("alisio version takes no argument, found %s", base.Clipped(c.Args[0]))
+	if c.Verb == "version" {
+		if err := c.None(); err != nil {
+			return base.ExitUsage, err
+		}
 	}
 	return c.Printed("alisio " + agent.Version + "\n")
 }

@@ -3,9 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"alisio/llm"
+	"alisio/tui/cli/base"
 )
 
 // maxImages bounds the images that go with one task; each is bounded by
@@ -20,11 +20,7 @@ func (c *call) images(here string) ([]llm.Attachment, error) {
 	}
 	var list []llm.Attachment
 	for _, name := range c.task.images {
-		path := name
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(here, path)
-		}
-		a, err := readImage(path, name)
+		a, err := readImage(base.In(here, name), name)
 		if err != nil {
 			return nil, fmt.Errorf("--image: %w", err)
 		}

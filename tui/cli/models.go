@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -46,8 +45,10 @@ func runModels(ctx context.Context, c *call) (int, error) {
 	if err := c.None(); err != nil {
 		return base.ExitUsage, err
 	}
-	ctx, stop := base.WithSignals(ctx)
-	defer stop()
+	return c.InOrder(ctx, c.listModels)
+}
+
+func (c *call) listModels(ctx context.Context) (int, error) {
 	o, err := c.options()
 	if err != nil {
 		return base.ExitUsage, err
@@ -59,7 +60,7 @@ func runModels(ctx context.Context, c *call) (int, error) {
 	defer base.CloseApp(&c.Call, app)
 	list, err := app.Models(ctx, true)
 	if ctx.Err() != nil {
-		return base.ExitCancelled, errors.New("alisio models was cancelled")
+		return base.ExitCancelled, ctx.Err()
 	}
 	if e := c.printModels(list, own(o.Config.Models, list.Models), err == nil); e != nil {
 		return base.ExitFailed, e

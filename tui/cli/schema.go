@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"alisio/agent"
 	"alisio/tui/cli/base"
@@ -20,11 +19,7 @@ func (c *call) outputSchema(here string) (json.RawMessage, error) {
 	if c.schema == "" {
 		return nil, nil
 	}
-	path := c.schema
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(here, path)
-	}
-	data, err := readRegular(path, c.schema, maxSchema)
+	data, err := readRegular(base.In(here, c.schema), c.schema, maxSchema)
 	if err == nil && len(data) > maxSchema {
 		err = fmt.Errorf("%s is larger than %d KiB", c.schema, maxSchema>>10)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"syscall"
 
 	"alisio/agent"
 	"alisio/llm"
@@ -100,7 +99,11 @@ func (c *call) oneTask(ctx context.Context, do func(context.Context, worker) (in
 		f := unstarted(ctx, code, err)
 		final = &f
 	}
-	return c.deliver(code, err, finalLine(*final))
+	line, e := finalLine(*final)
+	if e != nil {
+		return max(code, base.ExitFailed), e
+	}
+	return c.deliver(code, err, line)
 }
 
 // unstarted is what programs are told when nothing was asked. What is wrong with the
@@ -176,7 +179,7 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (agent.Final, i
 			code, err = c.deliver(code, err, string(line)+"\n")
 		}
 	}
-	if t.store != nil && !c.JSON && !gone(s.Err()) && (c.watched() || code != base.ExitDone) {
+	if t.store != nil && !c.JSON && !plain.Gone(s.Err()) && (c.watched() || code != base.ExitDone) {
 		c.Notice("%s", c.goOn(ctx, t.store, out.SessionID))
 	}
 	f := out.Final()
@@ -185,16 +188,13 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (agent.Final, i
 }
 
 // finalLine is the one object of --json=final.
-func finalLine(f agent.Final) string {
+func finalLine(f agent.Final) (string, error) {
 	data, err := json.Marshal(f)
 	if err != nil {
-		return "" // of texts and numbers there always is one
+		return "", err
 	}
 	line, err := plain.EscapeJSON(nil, data)
-	if err != nil {
-		return ""
-	}
-	return string(line) + "\n"
+	return string(line) + "\n", err
 }
 
 // deliver prints what a run is for. It was not delivered when it can not be printed,
@@ -203,18 +203,13 @@ func (c *call) deliver(code int, err error, text string) (int, error) {
 	switch e := c.Write(text); {
 	case e == nil, code != base.ExitDone && err != nil:
 		return code, err
-	case gone(e) && code == base.ExitDone:
+	case plain.Gone(e) && code == base.ExitDone:
 		return base.ExitCancelled, nil // nobody is left to tell
-	case gone(e):
+	case plain.Gone(e):
 		return code, nil
 	default:
 		return max(code, base.ExitFailed), e
 	}
-}
-
-// gone reports whether an error of writing is that nobody reads any more.
-func gone(err error) bool {
-	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
 }
 
 // refused is what a run exits with that was not started.
@@ -237,7 +232,7 @@ func (c *call) refused(ctx context.Context, t task, err error) (int, error) {
 // ended is what a run exits with.
 func ended(s surface, out agent.Outcome, denied string) (int, error) {
 	switch {
-	case gone(s.Err()):
+	case plain.Gone(s.Err()):
 		// The reader of the answer went away: nobody is left to tell.
 		return base.ExitCancelled, nil
 	case s.Err() != nil:

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"syscall"
 
 	"alisio/agent"
 	"alisio/agent/text"
@@ -44,7 +42,7 @@ func (l *Lines) work(ctx context.Context, app *agent.App, prompt string, o agent
 		l.session = f.out.SessionID
 	}
 	switch {
-	case errors.Is(s.Err(), syscall.EPIPE), errors.Is(s.Err(), io.ErrClosedPipe):
+	case Gone(s.Err()):
 		return true, nil // nobody is left to tell
 	case s.Err() != nil:
 		return false, fmt.Errorf("write the answer: %w; the run was stopped", s.Err())

@@ -7,13 +7,11 @@
 package base
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"alisio/agent"
 	"alisio/agent/text"
@@ -83,7 +81,7 @@ func (c *Call) PrintJSON(data []byte, err error) error {
 // UnlessClosed is an error of writing to standard output; a reader that went
 // away is no failure of ours.
 func UnlessClosed(err error) error {
-	if errors.Is(err, syscall.EPIPE) {
+	if plain.Gone(err) {
 		return nil
 	}
 	return err
@@ -116,7 +114,16 @@ func (c *Call) Absolute(name string) (string, error) {
 		return filepath.Clean(name), nil
 	}
 	dir, err := c.WorkingDir()
-	return filepath.Join(dir, name), err
+	return In(dir, name), err
+}
+
+// In is where a name of the command line leads, which counts from dir if it is
+// relative.
+func In(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
 }
 
 // Title is what a session is called, on one line that is safe to print.

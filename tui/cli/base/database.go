@@ -12,13 +12,23 @@ import (
 	"alisio/agent/config"
 )
 
+// Homes are the person's own directories; those of which nothing says where they are
+// stay empty.
+func (c *Call) Homes() (config.Dirs, error) {
+	dirs, err := config.Home(c.Getenv)
+	if errors.Is(err, config.ErrNoHome) {
+		err = nil
+	}
+	return dirs, err
+}
+
 // StoreOptions says where the session database is. A relative --db counts from
 // the working directory, as the names of all flags do. Its directory must be there,
 // but for the state home: a name that was mistyped makes no directories.
 func (c *Call) StoreOptions() (agent.StoreOptions, error) {
 	o := agent.StoreOptions{Ends: true, Notice: func(text string) { c.Notice("%s", text) }}
 	var err error
-	if o.Dirs, err = config.Home(c.Getenv); err != nil && !errors.Is(err, config.ErrNoHome) {
+	if o.Dirs, err = c.Homes(); err != nil {
 		return o, err
 	}
 	switch {
