@@ -76,7 +76,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	addr := fs.String("addr", "127.0.0.1:0", "`host:port` to listen on")
 	logPath := fs.String("log", "", "`file` for one JSON line a request")
 	once := fs.Bool("once", false, "exit after the last reply")
-	if err := fs.Parse(args); err != nil {
+	switch err := fs.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
 		return 2
 	}
 	if fs.NArg() != 1 {

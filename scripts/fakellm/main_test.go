@@ -513,3 +513,10 @@ func TestBadUse(t *testing.T) {
 		}
 	}
 }
+
+func TestAskedForHelp(t *testing.T) {
+	var help strings.Builder
+	if got := run(t.Context(), []string{"-h"}, io.Discard, &help); got != 0 || !strings.Contains(help.String(), "-once") {
+		t.Errorf("got %d: %s", got, help.String())
+	}
+}

@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"io"
+	"strings"
+	"testing"
+)
 
 func TestAddress(t *testing.T) {
 	for _, c := range []struct{ sockaddr, want string }{
@@ -24,5 +28,15 @@ func TestAddress(t *testing.T) {
 		if got := address([]byte(c.sockaddr)); got != c.want {
 			t.Errorf("%q: got %q, want %q", c.sockaddr, got, c.want)
 		}
+	}
+}
+
+func TestAskedForHelp(t *testing.T) {
+	var help strings.Builder
+	if code := run([]string{"-h"}, &help); code != 0 || !strings.Contains(help.String(), "-o file") {
+		t.Errorf("got %d: %s", code, help.String())
+	}
+	if code := run([]string{"-x"}, io.Discard); code != exitBroken {
+		t.Errorf("an unknown flag: got %d, want %d", code, exitBroken)
 	}
 }

@@ -14,11 +14,11 @@ const (
 // oldFileCalls are those without a directory's descriptor.
 func oldFileCalls() map[uint64]fileCall {
 	change := func(name string, path int) fileCall {
-		return fileCall{name: name, files: [][2]int{{cwd, path}}, flags: changes}
+		return fileCall{name: name, files: [][2]int{{argCwd, path}}, flags: changes}
 	}
 	return map[uint64]fileCall{
-		syscall.SYS_OPEN:    {name: "open", files: [][2]int{{cwd, 0}}, flags: 1},
-		syscall.SYS_RENAME:  {name: "rename", files: [][2]int{{cwd, 0}, {cwd, 1}}, flags: changes},
+		syscall.SYS_OPEN:    {name: "open", files: [][2]int{{argCwd, 0}}, flags: 1},
+		syscall.SYS_RENAME:  {name: "rename", files: [][2]int{{argCwd, 0}, {argCwd, 1}}, flags: changes},
 		syscall.SYS_CREAT:   change("creat", 0),
 		syscall.SYS_MKDIR:   change("mkdir", 0),
 		syscall.SYS_RMDIR:   change("rmdir", 0),

@@ -19,12 +19,12 @@ const (
 )
 
 const (
-	atCwd  = -100     // AT_FDCWD
-	openAt = 0x200000 // O_PATH
+	fdCwd = -100     // AT_FDCWD
+	oPath = 0x200000 // O_PATH
 
 	// In the place of an argument's number: the working directory, a call that
 	// changes whatever it names, and flags in a structure (openat2).
-	cwd     = -1
+	argCwd  = -1
 	changes = -1
 	inHow   = -2
 
@@ -59,9 +59,9 @@ func newCalls() calls {
 		syscall.SYS_FCHMODAT:  change("fchmodat", 0, 1),
 		syscall.SYS_FCHOWNAT:  change("fchownat", 0, 1),
 		syscall.SYS_UTIMENSAT: change("utimensat", 0, 1),
-		syscall.SYS_TRUNCATE:  change("truncate", cwd, 0),
-		syscall.SYS_SETXATTR:  change("setxattr", cwd, 0),
-		syscall.SYS_LSETXATTR: change("lsetxattr", cwd, 0),
+		syscall.SYS_TRUNCATE:  change("truncate", argCwd, 0),
+		syscall.SYS_SETXATTR:  change("setxattr", argCwd, 0),
+		syscall.SYS_LSETXATTR: change("lsetxattr", argCwd, 0),
 	}
 	maps.Copy(c, oldFileCalls())
 	return c
@@ -140,14 +140,14 @@ func (f fileCall) read(tid int, d callData) []event {
 	}
 	var events []event
 	for _, args := range f.files {
-		dir := int32(atCwd)
-		if args[0] != cwd {
+		dir := int32(fdCwd)
+		if args[0] != argCwd {
 			dir = int32(d.args[args[0]])
 		}
 		name := ""
 		if at := d.args[args[1]]; at != 0 {
 			var err error
-			if name, err = text(tid, at); err != nil {
+			if name, err = cString(tid, at); err != nil {
 				name = fmt.Sprintf("/not readable: %v", err)
 			}
 		}
@@ -160,7 +160,7 @@ func (f fileCall) read(tid int, d callData) []event {
 func accessOf(flags uint64) string {
 	const tmpfile = 0x400000 // __O_TMPFILE: O_DIRECTORY comes with it
 	switch {
-	case flags&openAt != 0:
+	case flags&oPath != 0:
 		return accessPlace
 	case flags&(syscall.O_ACCMODE|syscall.O_CREAT|syscall.O_TRUNC|tmpfile) != 0:
 		return accessWrite
@@ -176,7 +176,7 @@ func absolute(tid int, dir int32, name string) string {
 		return filepath.Clean(name)
 	}
 	link := "fd/" + strconv.Itoa(int(dir))
-	if dir == atCwd {
+	if dir == fdCwd {
 		link = "cwd"
 	}
 	at, err := os.Readlink("/proc/" + strconv.Itoa(tid) + "/" + link)

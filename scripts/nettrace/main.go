@@ -44,7 +44,10 @@ func run(args []string, stderr io.Writer) int {
 	fs := flag.NewFlagSet("nettrace", flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	name := fs.String("o", "", "`file` for the events; standard error when empty")
-	if err := fs.Parse(args); err != nil {
+	switch err := fs.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
 		return exitBroken
 	}
 	if fs.NArg() == 0 {
@@ -70,7 +73,7 @@ func traceInto(name string, argv []string, stderr io.Writer) (code int, err erro
 		if err != nil {
 			return 0, err
 		}
-		defer f.Close()
+		defer func() { err = errors.Join(err, f.Close()) }()
 		out = f
 	}
 	b := bufio.NewWriter(out)

@@ -53,7 +53,7 @@ func keepOpen(tid int) error {
 	for _, request := range []uintptr{syscall.PTRACE_GETREGSET, syscall.PTRACE_SETREGSET} {
 		_, _, errno := syscall.RawSyscall6(syscall.SYS_PTRACE, request, uintptr(tid), ntPRStatus, uintptr(unsafe.Pointer(&v)), 0, 0)
 		if errno != 0 {
-			return fmt.Errorf("registers of a call: %w", errno)
+			return fmt.Errorf("set the registers of a thread: %w", errno)
 		}
 		*second(&r) = 1
 	}
@@ -70,9 +70,9 @@ func memory(tid int, at, n uint64) ([]byte, error) {
 	return b, err
 }
 
-// text reads a string that ends with a zero byte. It goes by blocks that lie in
+// cString reads a string that ends with a zero byte. It goes by blocks that lie in
 // one page each, since what follows the string's may not be there.
-func text(tid int, at uint64) (string, error) {
+func cString(tid int, at uint64) (string, error) {
 	const block = 64
 	var all []byte
 	for len(all) < maxPath {

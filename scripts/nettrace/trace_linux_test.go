@@ -237,7 +237,7 @@ func files(dir string) {
 	atTheEdge(inside("edge"))
 	how := [3]uint64{syscall.O_WRONLY} // struct open_how
 	name := append([]byte(inside("how")), 0)
-	at := int64(atCwd)
+	at := int64(fdCwd)
 	_, _, _ = syscall.Syscall6(sysOpenat2, uintptr(at), uintptr(unsafe.Pointer(&name[0])), uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how), 0, 0)
 }
 
@@ -251,7 +251,7 @@ func atTheEdge(name string) {
 	_, _, _ = syscall.Syscall(syscall.SYS_MUNMAP, uintptr(unsafe.Pointer(&b[page])), uintptr(page), 0)
 	at := page - len(name) - 1
 	copy(b[at:], name)
-	cwd := int64(atCwd)
+	cwd := int64(fdCwd)
 	_, _, _ = syscall.Syscall6(syscall.SYS_OPENAT, uintptr(cwd), uintptr(unsafe.Pointer(&b[at])), syscall.O_RDONLY, 0, 0, 0)
 }
 
