@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"alisio/agent"
+	"alisio/agent/text"
 	"alisio/llm"
-	"alisio/tui/cli/base"
 )
 
 // lasting adds to an error of a server, which has nothing to do with the task, that
@@ -50,7 +50,7 @@ func (c *call) advised(err error) error {
 	case errors.As(err, &damaged):
 		hint = "to set it aside and recover what can be read: " + c.Command("doctor --store --fix")
 	case errors.As(err, &busy) && busy.Doubtful:
-		hint = "if that process is no Alisio: " + c.Command("sessions recover "+base.ShellWord(busy.Session)) + " --acknowledge"
+		hint = "if that process is no Alisio: " + c.Command("sessions recover "+text.ShellWord(busy.Session)) + " --acknowledge"
 	case errors.As(err, &busy):
 		hint = agent.BusyHint
 	default:

@@ -19,7 +19,7 @@ var errNoSession = errors.New(`no session is named; use: alisio resume SESSION "
 func (c *call) noMore() error {
 	shown := "--last"
 	if !c.Last {
-		shown = base.ShellWord(c.Args[0])
+		shown = text.ShellWord(c.Args[0])
 	}
 	return &llm.Error{
 		Message: `no task is given; use: alisio resume SESSION "what is to be done"`,
@@ -95,7 +95,7 @@ func (c *call) ours(ctx context.Context, store *agent.Store, s agent.Session) (i
 	}
 	return base.ExitUsage, &llm.Error{
 		Message: "session " + text.Line(s.ID) + " was imported, and names " + names,
-		Hint:    "--cwd DIR says where it works here, from now on; read it first: " + c.Command("sessions show "+base.ShellWord(s.ID)),
+		Hint:    "--cwd DIR says where it works here, from now on; read it first: " + c.Command("sessions show "+text.ShellWord(s.ID)),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"alisio/agent/text"
 	"alisio/db"
 	"alisio/tui/cli/base"
 )
@@ -34,7 +35,7 @@ func TestRecoverFreesASessionFromADoubtfulPID(t *testing.T) {
 	}
 	code, got := try()
 	want := fmt.Sprintf("may be in use by process %d: an older program noted no more than this number\n"+
-		"hint:  if that process is no Alisio: alisio sessions recover 1a2b3c4d --db %s --acknowledge\n", pid, base.ShellWord(path))
+		"hint:  if that process is no Alisio: alisio sessions recover 1a2b3c4d --db %s --acknowledge\n", pid, text.ShellWord(path))
 	if code != base.ExitFailed || !strings.HasSuffix(got, want) {
 		t.Errorf("exit code %d, %q; want %q", code, got, want)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"alisio/agent"
+	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/tui/cli/base"
 )
@@ -82,16 +83,6 @@ func TestImages(t *testing.T) {
 	}
 }
 
-func TestShellWord(t *testing.T) {
-	for _, c := range []struct{ word, want string }{
-		{"/a/b-1.sqlite", "/a/b-1.sqlite"}, {"a b", "'a b'"}, {"it's", `'it'\''s'`}, {"", "''"}, {"$(x)", "'$(x)'"}, {"~/a", "'~/a'"},
-	} {
-		if got := base.ShellWord(c.word); got != c.want {
-			t.Errorf("%q: got %s, want %s", c.word, got, c.want)
-		}
-	}
-}
-
 // The files that no run may rewrite are found from the directory of --cwd.
 func TestGuardedFiles(t *testing.T) {
 	c, err := parse(env("run", "x", "--db", "s.db", "--config", "/c.json"))
@@ -113,7 +104,7 @@ func TestGoOnRepeatsFlags(t *testing.T) {
 		{"run x --base-url http://127.0.0.1:1/v1?a=b -m org/m --allow-write --effort low",
 			"session 1 · go on with: alisio resume 1 --base-url 'http://127.0.0.1:1/v1?a=b' -m org/m \"…\""},
 		{"run x --db s.db --config c.json", "session 1 · go on with: alisio resume 1 --db s.db --config c.json \"…\""},
-		{"run x --db s.db --cwd " + dir, "session 1 · go on with: alisio resume 1 --db " + base.ShellWord(filepath.Join(dir, "s.db")) + " \"…\""},
+		{"run x --db s.db --cwd " + dir, "session 1 · go on with: alisio resume 1 --db " + text.ShellWord(filepath.Join(dir, "s.db")) + " \"…\""},
 	} {
 		call, err := parse(env(strings.Fields(c.args)...))
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"alisio/agent"
+	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
 	"alisio/tui/cli/base"
@@ -259,12 +260,12 @@ func (c *call) goOn(ctx context.Context, store *agent.Store, id string) string {
 			name = id[:base.ShortID]
 		}
 	}
-	words := c.Command("resume "+base.ShellWord(name)) + c.FileFlag("config", c.config)
+	words := c.Command("resume "+text.ShellWord(name)) + c.FileFlag("config", c.config)
 	if url := c.overrides.BaseURL; url != nil {
-		words += " --base-url " + base.ShellWord(*url)
+		words += " --base-url " + text.ShellWord(*url)
 	}
 	if model := c.overrides.Model; model != nil {
-		words += " -m " + base.ShellWord(*model)
+		words += " -m " + text.ShellWord(*model)
 	}
 	return fmt.Sprintf("session %s · go on with: %s \"…\"", name, words)
 }

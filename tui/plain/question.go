@@ -113,7 +113,7 @@ func (s *sheet) command(p plug.Plan, whole bool) {
 	}
 	words := make([]string, len(p.Argv))
 	for i, w := range p.Argv {
-		words[i] = shellWord(w)
+		words[i] = text.ShellWord(w)
 	}
 	s.say("without a shell:")
 	s.foreign(strings.Join(words, " "))
@@ -242,17 +242,6 @@ func (s *sheet) pieces(line string) []string {
 // line ends in sight.
 func one(s string) string {
 	return strings.NewReplacer("\n", "<U+000A>", "\t", "<U+0009>").Replace(text.Visible(s))
-}
-
-// shellWord writes a word so that a POSIX shell takes it for one, and a reader too.
-func shellWord(s string) string {
-	safe := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:=,@%", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // brief is so much of the lines as is shown at once, and whether that is all.

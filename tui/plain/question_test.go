@@ -144,11 +144,3 @@ func TestBrief(t *testing.T) {
 		t.Errorf("%d lines, all %v", len(shown), all)
 	}
 }
-
-func TestShellWordsAreWords(t *testing.T) {
-	for word, want := range map[string]string{"a/b-c.d": "a/b-c.d", "": "''", "a b": "'a b'", "$x": "'$x'", "'": `''\'''`, "ä": "'ä'"} {
-		if got := shellWord(word); got != want {
-			t.Errorf("%q: got %s, want %s", word, got, want)
-		}
-	}
-}

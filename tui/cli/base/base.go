@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"alisio/agent"
 	"alisio/agent/text"
@@ -132,15 +131,4 @@ func Title(s agent.Session) string {
 		return t
 	}
 	return "(no title)"
-}
-
-// ShellWord writes a word so that a POSIX shell takes it for one.
-func ShellWord(s string) string {
-	plainWord := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plainWord(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

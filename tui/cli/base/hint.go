@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
+	"alisio/agent/text"
 )
 
 // Command is a command for a person to copy: it asks the same database as this
@@ -24,7 +26,7 @@ func (c *Call) FileFlag(flag, name string) string {
 			name = path
 		}
 	}
-	return " --" + flag + " " + ShellWord(name)
+	return " --" + flag + " " + text.ShellWord(name)
 }
 
 // Misuse is wrong use of the command line that shows only where it is used.

@@ -88,7 +88,7 @@ func (c *Call) recovered(ctx context.Context, store *agent.Store, s agent.Sessio
 		return base.ExitUncertain, &llm.Error{
 			Cause:   llm.CauseUncertain,
 			Message: "session " + s.ID + " is uncertain: " + died(n),
-			Hint:    lookAt(open) + ", then: " + c.Command("sessions recover "+base.ShellWord(s.ID)) + " --acknowledge",
+			Hint:    lookAt(open) + ", then: " + c.Command("sessions recover "+text.ShellWord(s.ID)) + " --acknowledge",
 		}
 	}
 	return base.ExitDone, nil
@@ -128,7 +128,7 @@ func Uncertain(ctx context.Context, c *base.Call, store *agent.Store, err *agent
 	}
 	return &llm.Error{
 		Cause: llm.CauseUncertain, Message: b.String(),
-		Hint: lookAt(open) + ", then: " + c.Command("sessions recover "+base.ShellWord(err.Session)) +
+		Hint: lookAt(open) + ", then: " + c.Command("sessions recover "+text.ShellWord(err.Session)) +
 			" --acknowledge; or go on with --acknowledge-uncertain",
 	}
 }

@@ -71,7 +71,7 @@ func (c *Call) showText(ctx context.Context, store *agent.Store, s agent.Summary
 	case err != nil:
 		return err
 	case s.Uncertain:
-		c.Notice("it is not known of some call whether it took effect: %s", c.Command("sessions recover "+base.ShellWord(s.ID)))
+		c.Notice("it is not known of some call whether it took effect: %s", c.Command("sessions recover "+text.ShellWord(s.ID)))
 	case interrupted(s):
 		c.Notice("the last run was interrupted; all that it had stored is here")
 	}
