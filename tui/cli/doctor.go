@@ -138,18 +138,18 @@ func (c *call) checkStore(ctx context.Context) (int, error) {
 // exit code: 1 when there is a problem, also one that was just repaired.
 func (c *call) printFindings(list []finding) (int, error) {
 	code := base.ExitDone
-	for _, o := range list {
-		if o.Level == level(agent.Problem) {
+	for _, f := range list {
+		if f.Level == level(agent.Problem) {
 			code = base.ExitFailed
 		}
-		if strings.HasPrefix(o.Remedy, "alisio ") {
-			o.Remedy += c.DBFlag()
+		if strings.HasPrefix(f.Remedy, "alisio ") {
+			f.Remedy += c.DBFlag()
 		}
 		var err error
 		if c.JSON {
-			err = c.PrintJSON(json.Marshal(o))
+			err = c.PrintJSON(json.Marshal(f))
 		} else {
-			err = c.Print(o.lines())
+			err = c.Print(f.lines())
 		}
 		if err != nil {
 			return base.ExitFailed, err
@@ -171,8 +171,7 @@ func level(l agent.Level) string {
 
 // lines is a finding for people, its words in a column of their own.
 func (f finding) lines() string {
-	s := f.Level + "       "
-	s = s[:9]
+	s := fmt.Sprintf("%-9s", f.Level)
 	if f.Name != "" {
 		s += f.Name + ": "
 	}

@@ -109,17 +109,24 @@ func (c *call) start(ctx context.Context, j job) (int, error) {
 		return base.ExitUsage, inSession{err, s.ID}
 	}
 	defer base.CloseApp(&c.Call, app)
-	if s.ID != "" {
-		root := agent.Root(o.Dir, c.Getenv("HOME"))
-		adopted, err := store.Adopt(ctx, s.ID, root)
-		if err != nil {
-			return cancelledOr(ctx, base.ExitFailed), inSession{err, s.ID}
-		}
-		if adopted {
-			c.Notice("session %s was imported, and works in %s from now on", text.Line(s.ID), text.Line(root))
-		}
+	if err := c.adopt(ctx, store, s.ID, o.Dir); err != nil {
+		return cancelledOr(ctx, base.ExitFailed), inSession{err, s.ID}
 	}
 	return j.work(ctx, app, t)
+}
+
+// adopt makes an imported session work in the workspace around a directory. No id is
+// a session that is new.
+func (c *call) adopt(ctx context.Context, store *agent.Store, id, dir string) error {
+	if id == "" {
+		return nil
+	}
+	root := agent.Root(dir, c.Getenv("HOME"))
+	adopted, err := store.Adopt(ctx, id, root)
+	if adopted {
+		c.Notice("session %s was imported, and works in %s from now on", text.Line(id), text.Line(root))
+	}
+	return err
 }
 
 // inSession is an error of a run that did not start, and the session that it was for.

@@ -44,20 +44,27 @@ func (c *call) talks() bool {
 	return !c.JSON && (c.noTUI || term.IsTerminal(c.Stdin) && term.IsTerminal(c.Stdout))
 }
 
+// aboutOneTask complains about a flag that means nothing to a conversation.
+func (c *call) aboutOneTask() error {
+	name := ""
+	switch {
+	case c.schema != "":
+		name = "output-schema"
+	case c.task.requestID != "":
+		name = "request-id"
+	case c.hermetic:
+		name = "hermetic"
+	default:
+		return nil
+	}
+	return fmt.Errorf("flag --%s is about one task, and this is a conversation; use: alisio run", name)
+}
+
 // talk holds a conversation, in lines. An interrupt stops a run and not the
 // program; the other signals end it.
 func (c *call) talk(ctx context.Context, prompt string, find func(context.Context) finder) (int, error) {
-	alone := ""
-	switch {
-	case c.schema != "":
-		alone = "output-schema"
-	case c.task.requestID != "":
-		alone = "request-id"
-	case c.hermetic:
-		alone = "hermetic"
-	}
-	if alone != "" {
-		return base.ExitUsage, fmt.Errorf("flag --%s is about one task, and this is a conversation; use: alisio run", alone)
+	if err := c.aboutOneTask(); err != nil {
+		return base.ExitUsage, err
 	}
 	interrupts := make(chan os.Signal, 1) // one that is dropped changes nothing
 	lines := plain.NewLines(plain.LineOptions{

@@ -172,13 +172,7 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (agent.Final, i
 	}
 	code, err := ended(s, out, denied)
 	if t.schema != nil && !c.JSON && out.Status == agent.Completed {
-		// The value stays what it is; the model's bytes do not reach the terminal.
-		line, e := plain.EscapeJSON(nil, []byte(out.Text))
-		if e != nil {
-			code, err = base.ExitFailed, e
-		} else {
-			code, err = c.deliver(code, err, string(line)+"\n")
-		}
+		code, err = c.printFitting(code, err, out.Text)
 	}
 	if t.store != nil && !c.JSON && !plain.Gone(s.Err()) && (c.watched() || code != base.ExitDone) {
 		c.Notice("%s", c.goOn(ctx, t.store, out.SessionID))
@@ -186,6 +180,16 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (agent.Final, i
 	f := out.Final()
 	f.Fingerprint = fingerprint
 	return f, code, err
+}
+
+// printFitting prints an answer that fits the schema. The value stays what it is; the
+// model's bytes do not reach the terminal.
+func (c *call) printFitting(code int, err error, answer string) (int, error) {
+	line, e := plain.EscapeJSON(nil, []byte(answer))
+	if e != nil {
+		return base.ExitFailed, e
+	}
+	return c.deliver(code, err, string(line)+"\n")
 }
 
 // finalLine is the one object of --json=final.

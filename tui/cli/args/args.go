@@ -90,9 +90,9 @@ func (t *Table[S, R]) taken(f *Flag[S], name string) bool {
 
 // Parse reads the arguments into s. Flags may stand anywhere before "--"; the
 // first other word is the command. One with white space in it, or one behind
-// "--", is none: it belongs to the words of a line without a command. checks says
+// "--", is none: it belongs to the words of a line without a command. strict says
 // whether a flag that means nothing to the command is an error.
-func (t *Table[S, R]) Parse(list []string, s *S, checks func(*S) bool) (Line[R], error) {
+func (t *Table[S, R]) Parse(list []string, s *S, strict func(*S) bool) (Line[R], error) {
 	var words []string
 	var used []*Flag[S]
 	ended := -1 // the words before "--"
@@ -132,7 +132,7 @@ func (t *Table[S, R]) Parse(list []string, s *S, checks func(*S) bool) (Line[R],
 	if line.Unknown != nil && !strings.Contains(line.Name, " ") && slices.ContainsFunc(used, func(f *Flag[S]) bool { return f.Prompt }) {
 		line = Line[R]{Words: words}
 	}
-	if line.Unknown != nil || line.Command.Group() || !checks(s) {
+	if line.Unknown != nil || line.Command.Group() || !strict(s) {
 		return line, nil
 	}
 	for _, f := range used {
