@@ -29,7 +29,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []str
 		Plugins: cli.Plugins{
 			openai.Plugin(),
 		},
-		Tools:  tools.All(),
+		Tools:  append(tools.All(), tools.Session()...),
 		Script: script.Open,
 	})
 }

@@ -121,6 +121,8 @@ var arrows = []repocheck.Row{
 	{Package: "agent/run", May: []string{"plug", "llm", "llm/schema", "agent/gate", "agent/session"}},
 	{Package: "agent", May: []string{"plug", "llm", "db"}, Any: "agent", But: []string{"agent/tools"}},
 
+	{Package: "cmdcat", May: []string{"agent", "agent/config", "agent/text", "llm"}},
+
 	{Package: "tui/term"},
 	{Package: "tui/plain", May: []string{"agent", "plug", "llm", "agent/text", "tui/term"}},
 	{Package: "tui/cli/args", May: []string{"agent/config", "llm"}},

@@ -10,18 +10,19 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/http"
+	"maps"
+	"slices"
 	"sync"
-	"time"
 
 	"alisio/agent/clock"
 	"alisio/agent/config"
-	"alisio/agent/gate"
 	"alisio/agent/host"
 	"alisio/agent/perm"
 	"alisio/agent/profile"
+	"alisio/agent/resource"
 	"alisio/agent/run"
 	"alisio/agent/session"
+	"alisio/agent/session/child"
 	"alisio/agent/transport"
 	"alisio/agent/trust"
 	"alisio/agent/workspace"
@@ -65,6 +66,13 @@ type Options struct {
 	Provider llm.Provider
 	Model    llm.Model
 	Effort   string
+	// Agent is the primary agent of sessions in which none was chosen; empty: the
+	// engine's own.
+	Agent string
+	// Project is what a person trusts of the project, as it was hashed; nil: nothing.
+	Project *trust.Project
+	// Changelog is the program's own, for the command.
+	Changelog string
 	// Getenv reads the environment; nil is an empty one.
 	Getenv func(string) string
 	Log    *slog.Logger
@@ -82,20 +90,18 @@ type App struct {
 	waits     *clock.HumanWaits
 	renewal   renewal
 
+	// locks are those of the sessions that this process works in; children is nil
+	// where the store can not keep them.
+	locks    *child.Locks
+	children *child.Sessions
+
 	mu       sync.Mutex
-	closed   bool
+	closing  bool // Close was called
+	closed   bool // and nothing begins any more
 	choice   *profile.Choice
 	sessions map[string]*conversation
-}
-
-// conversation is what the engine holds of a session that was used: its grants,
-// the directories that were approved, and the instructions, which stay as they were at its first run. Whoever has
-// locked the session in the store owns it.
-type conversation struct {
-	gate         *gate.Gate
-	files        *workspace.Workspace
-	instructions string
-	plans        run.Plans
+	trees    map[string]*tree // by root
+	skills   *resource.Skills // as they were found last
 }
 
 // Outcome is what became of a run.
@@ -134,7 +140,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	}
 	a := &App{
 		o: o, store: o.Store, providers: &profile.Registry{}, waits: &clock.HumanWaits{},
-		clients: clients, sessions: make(map[string]*conversation),
+		clients: clients, sessions: make(map[string]*conversation), trees: make(map[string]*tree),
 	}
 	if a.store == nil {
 		a.store = session.NewMemory()
@@ -146,18 +152,13 @@ func New(ctx context.Context, o Options) (*App, error) {
 		// They stay guarded; nobody finds them here any more.
 		a.o.Dirs.Config, a.o.Dirs.Cache = "", ""
 	}
-	own := o.Dirs
-	if o.Hermetic {
-		own = config.Dirs{}
+	a.openChildren()
+	a.host = host.New(a.hostOptions())
+	for _, own := range ownAgents() {
+		if _, err := a.host.AddAgent(own); err != nil {
+			return nil, errors.Join(err, a.files.Close())
+		}
 	}
-	limits := o.Config.PluginHooks
-	a.host = host.New(host.Options{
-		Limits: host.Limits{
-			Hook: ms(limits.TimeoutMs), SessionEnd: ms(limits.SessionEndTimeoutMs), Dispose: ms(limits.DisposeTimeoutMs),
-		},
-		Config: o.Config, Log: o.Log, Dirs: own, ClosedOff: a.ownFiles(), Register: a.providers.Register,
-		HTTP: func(p plug.Purpose) *http.Client { return a.clients.Client(string(p)) },
-	})
 	for _, t := range o.Tools {
 		if _, err := a.host.AddTool(t); err != nil {
 			a.files.Close()
@@ -177,10 +178,11 @@ func New(ctx context.Context, o Options) (*App, error) {
 			o.Log.Warn("runs of ended processes are not marked", "error", err)
 		}
 	}
+	if _, err := a.primary(""); err != nil {
+		return nil, errors.Join(llm.Errorf(llm.CauseBadRequest, "%w", err), a.host.Close(ctx), a.files.Close())
+	}
 	return a, nil
 }
-
-func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 
 // openFiles opens the workspace: the repository around the working directory,
 // or the directory itself, and the added directories.
@@ -194,18 +196,23 @@ func (a *App) openFiles() error {
 		files.Close()
 		return err
 	}
-	if a.o.Hermetic {
-		files.SkipUserExcludes()
-	}
-	files.Guard(a.o.Dirs.Config, a.o.Dirs.State, a.o.Dirs.Cache)
-	files.Guard(a.o.Guarded...)
+	a.guard(files)
 	files.GuardLinked(trust.Linked(a.root)...)
-	files.CloseOff(a.ownFiles()...)
 	a.files = files
 	if home := a.o.Getenv("HOME"); home != "" && contains(a.root, home) {
 		a.o.Log.Warn("the workspace " + a.root + " holds your whole home directory: tools can read all of it; start in a project, or use --cwd")
 	}
 	return nil
+}
+
+// guard keeps tools away from the person's own files in a workspace.
+func (a *App) guard(files *workspace.Workspace) {
+	if a.o.Hermetic {
+		files.SkipUserExcludes()
+	}
+	files.Guard(a.o.Dirs.Config, a.o.Dirs.State, a.o.Dirs.Cache)
+	files.Guard(a.o.Guarded...)
+	files.CloseOff(a.ownFiles()...)
 }
 
 // ownFiles are the files of the session database.
@@ -227,43 +234,67 @@ func (a *App) Diagnostics() []error {
 	return all
 }
 
-// Close takes plugins down and gives everything back. Runs must have ended.
+// Close takes plugins down and gives everything back: first the sessions are left,
+// then children are stopped, then plugins go. Runs must have ended.
 func (a *App) Close(ctx context.Context) error {
 	a.mu.Lock()
-	if a.closed {
-		a.mu.Unlock()
+	ended := a.closed || a.closing
+	a.closing = true
+	ids := slices.Collect(maps.Keys(a.sessions))
+	a.mu.Unlock()
+	if ended {
 		return nil
 	}
+	var err error
+	if a.children != nil {
+		err = a.children.Close(ctx)
+	}
+	var left sync.WaitGroup
+	for _, id := range ids {
+		left.Go(func() { a.Leave(ctx, id) })
+	}
+	left.Wait()
+	a.mu.Lock()
 	a.closed = true
-	choice := a.choice
-	sessions := a.sessions
+	choice, trees := a.choice, a.trees
 	a.mu.Unlock()
 	a.renewal.end()
-	err := a.host.Close(ctx)
+	err = errors.Join(err, a.host.Close(ctx))
 	if choice != nil && a.o.Provider == nil {
 		err = errors.Join(err, choice.Provider.Close())
 	}
 	a.clients.Close()
-	for _, c := range sessions {
-		err = errors.Join(err, c.files.Close())
+	for _, t := range trees {
+		err = errors.Join(err, t.files.Close())
 	}
 	return errors.Join(err, a.store.Close(), a.files.Close())
 }
 
-// choose makes the provider when a request first needs it.
+// choose is the configured provider and model. Every error says what to set.
 func (a *App) choose(ctx context.Context) (profile.Choice, error) {
+	if a.o.Provider == nil && a.o.Config.Provider.Model == "" {
+		return profile.Choice{}, a.unchosen(profile.ErrNoModel())
+	}
+	return a.connect(ctx)
+}
+
+// connect makes the provider when a request first needs it. Its model is the
+// configured one, if one is.
+func (a *App) connect(ctx context.Context) (profile.Choice, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.choice != nil {
 		return *a.choice, nil
 	}
-	var c profile.Choice
-	if a.o.Provider != nil {
-		c = profile.Choice{Provider: a.o.Provider, Model: a.o.Model}
-	} else {
+	c := profile.Choice{Provider: a.o.Provider, Model: a.o.Model}
+	if a.o.Provider == nil {
 		var err error
-		if c, err = a.providers.Choose(ctx, a.o.selection()); err != nil {
+		s := a.o.selection()
+		if c, err = a.providers.Connect(ctx, s); err != nil {
 			return c, a.unchosen(err)
+		}
+		if s.Config.Provider.Model != "" {
+			c.Model, c.Kept = profile.Known(s)
 		}
 		c.Provider = advised{c.Provider, c.Secrets, func() { a.renewal.begin(a, c.Kept) }}
 	}

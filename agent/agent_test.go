@@ -97,6 +97,19 @@ func TestASessionGoesOnAndIsBusyForOne(t *testing.T) {
 	}
 }
 
+// firstInstructions are those of a session that begins now.
+func firstInstructions(a *App) (string, error) {
+	agent, err := a.primary("")
+	if err != nil {
+		return "", err
+	}
+	c, err := a.conversation(NewID())
+	if err != nil {
+		return "", err
+	}
+	return a.instructions(c, agent, a.gateOf(c, agent))
+}
+
 func TestInstructionsHoldTheRepositorysOwn(t *testing.T) {
 	dir := t.TempDir()
 	sub := filepath.Join(dir, "sub")
@@ -109,7 +122,7 @@ func TestInstructionsHoldTheRepositorysOwn(t *testing.T) {
 	os.WriteFile(filepath.Join(dir, "AGENTS.md"), []byte("root says tabs"), 0o644)
 	os.WriteFile(filepath.Join(sub, "AGENTS.md"), []byte("sub says spaces"), 0o644)
 	a := app(t, `{"turns":[{"text":"x"}]}`, Options{Dir: sub})
-	got, err := a.instructions()
+	got, err := firstInstructions(a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +130,7 @@ func TestInstructionsHoldTheRepositorysOwn(t *testing.T) {
 	if root < 0 || inner < root {
 		t.Errorf("root at %d, sub at %d in:\n%s", root, inner, got)
 	}
-	if again, _ := a.instructions(); again != got {
+	if again, _ := firstInstructions(a); again != got {
 		t.Error("the instructions are not stable")
 	}
 }

@@ -42,7 +42,7 @@ func TestAWorkingDirectoryBehindALink(t *testing.T) {
 		filepath.Join(link, "sub"): {"root says tabs", "sub says spaces"},
 	} {
 		a := app(t, `{"turns":[{"text":"done"}]}`, Options{Dir: dir, Config: config.Default()})
-		text, err := a.instructions()
+		text, err := firstInstructions(a)
 		for _, s := range want {
 			if err != nil || !strings.Contains(text, s) {
 				t.Errorf("%s: got %q, %v, without %q", dir, text, err, s)

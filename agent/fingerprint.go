@@ -139,7 +139,7 @@ func (a *App) promptDigest(prompt string, o RunOptions) (Digest, error) {
 	if err != nil {
 		return Digest{}, err
 	}
-	files, err := a.contextFiles()
+	files, err := a.contextFiles(&conversation{dir: a.o.Dir})
 	if err != nil {
 		return Digest{}, err
 	}

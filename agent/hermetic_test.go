@@ -39,7 +39,7 @@ func TestAHermeticRunReadsNothingOfThePerson(t *testing.T) {
 	dirs := config.Dirs{Config: filepath.Join(home, "config"), State: filepath.Join(home, "state"), Cache: filepath.Join(home, "cache")}
 	for _, hermetic := range []bool{false, true} {
 		a := app(t, `{"turns":[{"text":"done"}]}`, Options{Dir: filepath.Join(home, "repo"), Dirs: dirs, Hermetic: hermetic})
-		text, err := a.instructions()
+		text, err := firstInstructions(a)
 		if err != nil {
 			t.Fatal(err)
 		}

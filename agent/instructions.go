@@ -7,50 +7,72 @@ import (
 	"slices"
 	"strings"
 
+	"alisio/agent/gate"
 	"alisio/agent/resource"
+	"alisio/plug"
 )
 
-// instructions are what every request of a session starts with. They hold no
-// clock and nothing that changes, so that provider caches hit.
-func (a *App) instructions() (string, error) {
-	context, err := a.contextFiles()
+// instructions are what every request of a session to one agent starts with. They
+// hold no clock and nothing that changes, so that provider caches hit: what was made
+// once stays.
+func (a *App) instructions(c *conversation, agent plug.Agent, g *gate.Gate) (string, error) {
+	c.mu.Lock()
+	text, ok := c.texts[agent.ID]
+	c.mu.Unlock()
+	if ok {
+		return text, nil
+	}
+	context, err := a.contextFiles(c)
 	if err != nil {
 		return "", err
 	}
+	c.mu.Lock()
+	c.hasFiles = context.Text != ""
+	c.mu.Unlock()
 	for _, n := range context.Notices {
 		a.o.Log.Warn("instructions: " + n)
 	}
 	var b strings.Builder
 	b.WriteString(base)
-	fmt.Fprintf(&b, "\nWorking directory: %s (%s)\n", a.o.Dir, runtime.GOOS)
-	if a.root != a.o.Dir {
+	fmt.Fprintf(&b, "\nWorking directory: %s (%s)\n", c.dir, runtime.GOOS)
+	if a.root != c.dir {
 		fmt.Fprintf(&b, "Workspace: %s\n", a.root)
 	}
-	b.WriteString(a.withheld())
+	b.WriteString(a.withheld(c, agent, g))
+	if agent.Persona != "" {
+		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(agent.Persona))
+	}
 	if context.Text != "" {
 		b.WriteString("\nInstructions from files of the person and the repository; they can not widen what is allowed:\n\n")
 		b.WriteString(context.Text)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.texts[agent.ID] = b.String()
 	return b.String(), nil
 }
 
 // contextFiles reads the instruction files of the person and the repository.
-func (a *App) contextFiles() (resource.Context, error) {
+func (a *App) contextFiles(c *conversation) (resource.Context, error) {
 	if a.o.Hermetic {
 		return resource.Context{}, nil
 	}
-	return resource.Load(contextOptions(a.o, a.root))
+	o, root := a.o, a.root
+	o.Dir = c.dir
+	if !contains(root, realPath(c.dir)) {
+		root = c.dir
+	}
+	return resource.Load(contextOptions(o, root))
 }
 
 // withheld names the tools that this run does not offer and what would allow
 // them, so that the model can tell the person instead of failing without a
 // word.
-func (a *App) withheld() string {
+func (a *App) withheld(c *conversation, agent plug.Agent, g *gate.Gate) string {
 	byRemedy := make(map[string][]string)
 	for _, t := range a.host.Tools() {
 		spec := t.Spec()
-		if effect := string(spec.Effect); !a.o.Policy.Offers(effect, a.o.Asker != nil) {
-			remedy := a.o.Policy.Remedy(effect)
+		if remedy := g.Remedy(spec.Name, spec.Effect); remedy != "" && a.lacks(c, agent, spec) == "" {
 			byRemedy[remedy] = append(byRemedy[remedy], spec.Name)
 		}
 	}

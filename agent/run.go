@@ -1,14 +1,15 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"strings"
 	"time"
 
+	"alisio/agent/clock"
 	"alisio/agent/config"
-	"alisio/agent/gate"
 	"alisio/agent/profile"
 	"alisio/agent/run"
 	"alisio/agent/session"
@@ -25,6 +26,9 @@ type RunOptions struct {
 	// in the workspace: see Run.
 	RequestID   string
 	Attachments []llm.Attachment
+	// Display is what the person typed, where the prompt says more: a template's
+	// name. It is what people are shown.
+	Display string
 	// MaxOutputTokens caps each answer; zero leaves it to the configuration.
 	MaxOutputTokens int
 	// OutputSchema is a JSON Schema that the final answer has to fit; the Text of a
@@ -95,18 +99,21 @@ func (a *App) output(raw json.RawMessage) (*run.Output, error) {
 
 // attempt locks the session and runs in it.
 func (a *App) attempt(ctx context.Context, ad admission, prompt string, output *run.Output, o RunOptions) (Outcome, error) {
-	choice, err := a.choose(ctx)
+	in := run.Input{
+		SessionID: ad.session, RunID: o.RunID, CorrelationID: o.CorrelationID, RequestID: o.RequestID,
+		Acknowledge: o.AcknowledgeUncertain, Continues: ad.continues(), Prompt: prompt, Display: o.Display,
+		Attachments: o.Attachments, Output: output, MaxOutputTokens: o.MaxOutputTokens, OnEvent: o.OnEvent,
+	}
+	choice, err := a.choiceOf(ctx, a.settings(in.SessionID).model)
 	if err != nil {
 		return Outcome{}, err
 	}
-	in := run.Input{
-		SessionID: ad.session, RunID: o.RunID, CorrelationID: o.CorrelationID, RequestID: o.RequestID,
-		Acknowledge: o.AcknowledgeUncertain, Continues: ad.continues(), Prompt: prompt,
-		Attachments: o.Attachments, Output: output, MaxOutputTokens: o.MaxOutputTokens, OnEvent: o.OnEvent,
-	}
 	if in.SessionID == "" {
 		in.SessionID = NewID()
-		in.Fresh = a.fresh(in.SessionID, prompt, choice)
+		in.Fresh = a.fresh(in.SessionID, cmp.Or(o.Display, prompt), choice)
+		if err := a.begun(in.SessionID); err != nil {
+			return Outcome{}, err
+		}
 	}
 	unlock, head, err := a.lock(ctx, in.SessionID, in.Fresh)
 	if err != nil {
@@ -124,31 +131,76 @@ func (a *App) attempt(ctx context.Context, ad admission, prompt string, output *
 		return Outcome{}, err
 	}
 	if stands {
-		in.Prompt, in.Attachments = "", nil
-	}
-	c, err := a.conversation(in.SessionID)
-	if err != nil {
-		return Outcome{}, err
+		in.Prompt, in.Display, in.Attachments = "", "", nil
 	}
 	if o.OnBegin != nil {
 		o.OnBegin()
 	}
-	out, err := run.Do(ctx, run.Options{
-		Provider: choice.Provider, Model: choice.Model, Effort: a.o.Effort, Turn: a.turnOf(c),
-		Plans: &c.plans, Secrets: choice.Secrets, Store: a.store, Keep: a.keeper(),
-		Files: a.toolFiles(c.files, in.SessionID, choice.Secrets), Exec: a.toolExec(c.files, choice.Secrets),
-		Limits: run.Limits{MaxTurns: a.o.Config.Limits.MaxTurns, MaxOutputTokens: a.o.Config.Limits.MaxOutputTokens},
-	}, in)
+	out, err := a.enter(ctx, head, choice, in)
 	if err != nil {
 		return Outcome{}, err
 	}
 	return Outcome{Outcome: out, SessionID: in.SessionID}, nil
 }
 
-// turnOf says what the turns of a session work with.
-func (a *App) turnOf(c *conversation) func(context.Context) (run.Turn, error) {
-	return func(context.Context) (run.Turn, error) {
-		return run.Turn{Instructions: c.instructions, Tools: a.host.Tools(), Gate: c.gate}, nil
+// enter runs in a session that is locked: a root, or a child, which is bound by its
+// ancestors whoever talks to it.
+func (a *App) enter(ctx context.Context, head session.Session, choice profile.Choice, in run.Input) (run.Outcome, error) {
+	if head.Parent != "" {
+		return a.childRun(ctx, head, in)
+	}
+	c, err := a.conversation(in.SessionID)
+	if err != nil {
+		return run.Outcome{}, err
+	}
+	return a.do(ctx, c, choice, in)
+}
+
+// do works on an input. What can stop it stops all that runs below the session; its
+// clock stands still while a person is waited for there.
+func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in run.Input) (run.Outcome, error) {
+	a.findSkills(ctx)
+	c.mu.Lock()
+	c.used, c.left = true, false
+	c.mu.Unlock()
+	if a.children != nil {
+		var end func()
+		ctx, end = a.children.Running(ctx, c.id)
+		defer end()
+	}
+	var active clock.Active
+	defer a.waits.Bind(c.id, c.parent, &active)()
+	active.Start()
+	surface := in.OnEvent
+	in.OnEvent = func(e plug.Event) {
+		if surface != nil {
+			surface(e)
+		}
+		a.host.Publish(e)
+	}
+	limits := run.Limits{MaxTurns: a.o.Config.Limits.MaxTurns, MaxOutputTokens: a.o.Config.Limits.MaxOutputTokens}
+	if n := c.spec.MaxTurns; n > 0 {
+		limits.MaxTurns = min(limits.MaxTurns, n)
+	}
+	return run.Do(ctx, run.Options{
+		Provider: choice.Provider, Model: choice.Model, Effort: a.effortOf(c.chosen()), Turn: a.turnOf(c),
+		Start: a.starts(c), Nested: a.nested(c), Call: a.callParts(c), Plans: &c.plans, Decided: a.decided(c),
+		Secrets: choice.Secrets, Store: a.store, Keep: a.keeper(),
+		Files: a.toolFiles(c.files, c.id, choice.Secrets), Exec: a.toolExec(c.files, choice.Secrets), Limits: limits,
+	}, in)
+}
+
+// starts calls the start hooks of a session (run.Options.Start).
+func (a *App) starts(c *conversation) func(context.Context) ([]run.Injected, []run.HookFailure) {
+	return func(ctx context.Context) (texts []run.Injected, failures []run.HookFailure) {
+		said, failed := a.host.Start(ctx, a.info(ctx, c))
+		for _, in := range said {
+			texts = append(texts, run.Injected(in))
+		}
+		for _, f := range failed {
+			failures = append(failures, run.HookFailure{Source: f.Source, Hook: f.Hook, Error: f.Err.Error()})
+		}
+		return texts, failures
 	}
 }
 
@@ -167,7 +219,7 @@ func (a *App) lock(ctx context.Context, id string, fresh *session.Session) (unlo
 	} else if head, err = a.store.Session(ctx, id); err != nil {
 		return nil, head, storeError(err)
 	}
-	unlock, err = a.store.Lock(ctx, id)
+	unlock, err = a.locks.Run(ctx, id)
 	var busy *session.BusyError
 	switch {
 	case errors.As(err, &busy) && !busy.Doubtful:
@@ -227,26 +279,6 @@ func storeError(err error) error {
 		return llm.Errorf(llm.CauseBadRequest, "%w", err)
 	}
 	return llm.Errorf(llm.CauseStore, "%w", err)
-}
-
-// conversation finds or makes what the engine holds of a session.
-func (a *App) conversation(id string) (*conversation, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.closed {
-		return nil, llm.Errorf(llm.CauseInternal, "the application is closed")
-	}
-	c := a.sessions[id]
-	if c == nil {
-		text, err := a.instructions()
-		if err != nil {
-			return nil, err
-		}
-		c = &conversation{files: a.files.View(), instructions: text}
-		c.gate = gate.New(gate.Options{Policy: a.o.Policy, Files: c.files, Tree: gate.NewTree(a.o.Asker, a.waits)})
-		a.sessions[id] = c
-	}
-	return c, nil
 }
 
 // Recover answers what a dead process left open in a session. The calls of

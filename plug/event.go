@@ -57,6 +57,7 @@ const (
 	TypePluginHookFailed       EventType = "plugin_hook_failed"
 	TypePlanProposed           EventType = "plan_proposed"
 	TypePlanDecided            EventType = "plan_decided"
+	TypeModelChanged           EventType = "model_changed"
 )
 
 // EventTypes lists every type that the engine emits.
@@ -66,7 +67,7 @@ func EventTypes() []EventType {
 		TypeToolStarted, TypeToolProgress, TypeToolCompleted,
 		TypeApprovalRequested, TypeApprovalResolved, TypeResponseTruncated,
 		TypeRunCompleted, TypeRunTurnsExceeded, TypeRunFailed, TypeRunCancelled,
-		TypeSessionContextInjected, TypePluginHookFailed, TypePlanProposed, TypePlanDecided,
+		TypeSessionContextInjected, TypePluginHookFailed, TypePlanProposed, TypePlanDecided, TypeModelChanged,
 	}
 }
 
@@ -213,6 +214,8 @@ func decodePayload(t EventType, data []byte) (Payload, error) {
 		return payload[PluginHookFailed](data)
 	case TypePlanProposed:
 		return payload[PlanProposed](data)
+	case TypeModelChanged:
+		return payload[ModelChanged](data)
 	case TypePlanDecided:
 		return payload[PlanDecided](data)
 	}

@@ -6,6 +6,12 @@ import "alisio/llm"
 // events.md. Optional fields are absent, never null. Durations are in
 // milliseconds.
 
+// ModelChanged tells that the next runs of a session ask another model.
+type ModelChanged struct {
+	Model    string `json:"model"`
+	Previous string `json:"previous"`
+}
+
 // RunStarted is the first event of a run.
 type RunStarted struct {
 	Model string `json:"model"`
@@ -200,6 +206,7 @@ func (RunTurnsExceeded) EventType() EventType  { return TypeRunTurnsExceeded }
 func (RunFailed) EventType() EventType         { return TypeRunFailed }
 func (RunCancelled) EventType() EventType      { return TypeRunCancelled }
 
+func (ModelChanged) EventType() EventType           { return TypeModelChanged }
 func (SessionContextInjected) EventType() EventType { return TypeSessionContextInjected }
 func (PluginHookFailed) EventType() EventType       { return TypePluginHookFailed }
 func (PlanProposed) EventType() EventType           { return TypePlanProposed }

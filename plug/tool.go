@@ -54,7 +54,24 @@ type ToolSpec struct {
 	Concurrent bool
 	// Polling: equal calls with equal results are expected.
 	Polling bool
+	// Needs says what must be there for the tool to be offered.
+	Needs Need
 }
+
+// Need is something without which a tool makes no sense.
+type Need string
+
+// The needs; the zero value is none.
+const (
+	// NeedSkills: at least one skill was found.
+	NeedSkills Need = "skills"
+	// NeedInstructions: at least one instruction file holds.
+	NeedInstructions Need = "instructions"
+	// NeedPerson: somebody can be asked.
+	NeedPerson Need = "person"
+	// NeedAgent: an agent that names the tool in its Tools.Allow.
+	NeedAgent Need = "agent"
+)
 
 // Call is one call of a tool, with what it may use.
 type Call struct {

@@ -24,6 +24,10 @@ type Config struct {
 	Context     Context
 	Permissions Permissions
 	PluginHooks PluginHooks
+	// Skills are absolute directories; SkillOverrides says which are on, by name.
+	Skills         []string
+	SkillOverrides map[string]bool
+	Agents         Agents
 	// AdditionalDirectories are absolute and clean; they need not exist.
 	AdditionalDirectories []string
 
@@ -79,6 +83,12 @@ type Context struct {
 // Permissions is what may happen without a question.
 type Permissions struct {
 	Mode perm.Mode
+}
+
+// Agents chooses the primary agent and its reasoning effort; both may be empty.
+type Agents struct {
+	Active string
+	Effort string
 }
 
 // PluginHooks bounds what plugins may take, in milliseconds.

@@ -146,12 +146,11 @@ func file(set func(*Config, string, string)) rule {
 	return r
 }
 
-func directories() rule {
+func directories(of func(*Config) *[]string) rule {
 	r := list(64, pathAllowed, func(w *walker, _ string, all []node) {
-		w.c.AdditionalDirectories = nil
-		one := takes(pathAllowed, path, func(c *Config, _, dir string) {
-			c.AdditionalDirectories = append(c.AdditionalDirectories, dir)
-		})
+		dirs := of(w.c)
+		*dirs = nil
+		one := takes(pathAllowed, path, func(_ *Config, _, dir string) { *dirs = append(*dirs, dir) })
 		for _, v := range all {
 			one.set(w, "", v)
 		}

@@ -55,6 +55,17 @@ func keys() []row {
 		{"context.maxBytes", "32768", integer(1024, 1<<20,
 			func(c *Config, _ string, n int) { c.Context.MaxBytes = n })},
 
+		{"skills", "[]", directories(func(c *Config) *[]string { return &c.Skills })},
+		{"skillOverrides.*.enabled", "", boolean(func(c *Config, id string, on bool) {
+			if c.SkillOverrides == nil {
+				c.SkillOverrides = map[string]bool{}
+			}
+			c.SkillOverrides[id] = on
+		})},
+
+		{"agents.active", "", line(func(c *Config, _, s string) { c.Agents.Active = s })},
+		{"agents.effort", "", line(func(c *Config, _, s string) { c.Agents.Effort = s })},
+
 		{"builtinPlugins.*", "", rule{allowed: "an object: enabled, and what the plugin takes", set: plugin}},
 		{"pluginHooks.timeoutMs", "15000", integer(100, 120_000,
 			func(c *Config, _ string, n int) { c.PluginHooks.TimeoutMs = n })},
@@ -63,7 +74,7 @@ func keys() []row {
 		{"pluginHooks.disposeTimeoutMs", "2000", integer(100, 10_000,
 			func(c *Config, _ string, n int) { c.PluginHooks.DisposeTimeoutMs = n })},
 
-		{"additionalDirectories", "[]", directories()},
+		{"additionalDirectories", "[]", directories(func(c *Config) *[]string { return &c.AdditionalDirectories })},
 
 		{"permissions.mode", `"ask"`, oneOf(modes(),
 			func(c *Config, _, s string) { c.Permissions.Mode = perm.Mode(s) })},
@@ -84,6 +95,10 @@ func projectKeys() []projectRow {
 		{"provider.model", nil},
 		{"context.claudeMdFallback", nil},
 		{"context.maxBytes", nil},
+		{"skills", nil},
+		{"skillOverrides.*.enabled", nil},
+		{"agents.active", nil},
+		{"agents.effort", nil},
 		{"limits.maxTurns", larger},
 		{"limits.maxOutputTokens", larger},
 		{"permissions.mode", laxer},

@@ -48,6 +48,15 @@ func (g *Gate) Offers(tool string, effect plug.Effect) bool {
 	return g.policy.Ceiling.Admits(tool) && g.policy.Offers(string(effect), g.tree.asker != nil)
 }
 
+// Remedy says what would have a tool be offered that is not; empty: it is offered, or
+// nothing would.
+func (g *Gate) Remedy(tool string, effect plug.Effect) string {
+	if !g.policy.Ceiling.Admits(tool) || g.Offers(tool, effect) {
+		return ""
+	}
+	return g.policy.Remedy(string(effect))
+}
+
 // Request is a call that waits for the decision.
 type Request struct {
 	SessionID string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -125,4 +126,11 @@ func (t *Tree) grant(key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.grants[key] = true
+}
+
+// Grants are the keys that a person granted for the session, sorted.
+func (t *Tree) Grants() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Sorted(maps.Keys(t.grants))
 }

@@ -44,6 +44,11 @@ func Git(ctx context.Context, c Command, inside func(path string) bool, args ...
 	if len(args) == 0 || !slices.Contains(gitReads, args[0]) {
 		return Exit{}, fmt.Errorf("git %q: not one of the commands that only read", strings.Join(args, " "))
 	}
+	return c.inRepository(ctx, inside, gitTimeout, args)
+}
+
+// inRepository runs git in the repository around c.Dir.
+func (c Command) inRepository(ctx context.Context, inside func(path string) bool, limit time.Duration, args []string) (Exit, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return Exit{}, errors.New("git is not installed: there is none in PATH")
 	}
@@ -59,11 +64,11 @@ func Git(ctx context.Context, c Command, inside func(path string) bool, args ...
 	if err != nil {
 		return Exit{}, err
 	}
-	c = Command{Dir: at, Redact: c.Redact, Impersonal: c.Impersonal, Timeout: gitTimeout, Head: gitHead, grace: gitGrace, extra: append(r.env(), gitEnv...)}
+	c = Command{Dir: at, Redact: c.Redact, Impersonal: c.Impersonal, Timeout: limit, Head: gitHead, grace: gitGrace, extra: append(r.env(), gitEnv...)}
 	return c.git(ctx, args)
 }
 
-// git runs a reading command with what Git promises. c lacks its words.
+// git runs a command with what Git promises. c lacks its words.
 func (c Command) git(ctx context.Context, args []string) (Exit, error) {
 	c.Argv = append([]string{"git"}, gitFixed...)
 	if c.Impersonal {

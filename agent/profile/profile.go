@@ -100,10 +100,8 @@ const minSecret = 16
 // Choose makes the provider of the configured endpoint and says what is known of
 // the model. Every error says what to set.
 func (r *Registry) Choose(ctx context.Context, s Selection) (Choice, error) {
-	p := s.Config.Provider
-	if p.Model == "" {
-		return Choice{}, llm.Errorf(llm.CauseBadRequest, "no model is chosen").
-			WithHint("name one with --model NAME, ALISIO_MODEL or provider.model in the configuration")
+	if s.Config.Provider.Model == "" {
+		return Choice{}, ErrNoModel()
 	}
 	c, err := r.Connect(ctx, s)
 	if err != nil {
@@ -111,6 +109,12 @@ func (r *Registry) Choose(ctx context.Context, s Selection) (Choice, error) {
 	}
 	c.Model, c.Kept = Known(s)
 	return c, nil
+}
+
+// ErrNoModel tells that no model is chosen.
+func ErrNoModel() error {
+	return llm.Errorf(llm.CauseBadRequest, "no model is chosen").
+		WithHint("name one with --model NAME, ALISIO_MODEL or provider.model in the configuration")
 }
 
 // Known says what is known of the chosen model without asking anybody, and when

@@ -69,7 +69,7 @@ func sound(calls []llm.ToolCall) []llm.ToolCall {
 func (l *loop) start() error {
 	messages, events := l.opening()
 	if l.prompted() {
-		messages = append(messages, l.in.Output.message(l.in.Prompt, l.in.Attachments))
+		messages = append(messages, l.in.Output.message(l.in))
 	}
 	if err := l.startWith(l.lasting(), messages, append(events, plug.RunStarted{Model: l.o.Model.ID})); err != nil {
 		var exists *ExistsError

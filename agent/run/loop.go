@@ -73,6 +73,7 @@ func newLoop(ctx context.Context, o Options, in Input) (*loop, error) {
 		in.RunID = NewID()
 	}
 	in.Prompt = strings.ToValidUTF8(in.Prompt, "\uFFFD")
+	in.Display = strings.ToValidUTF8(in.Display, "\uFFFD")
 	l := &loop{
 		o: o, in: in, caller: ctx, plans: o.Plans, usedIDs: make(map[string]bool), recall: newRecall(),
 	}

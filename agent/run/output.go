@@ -90,10 +90,10 @@ func (o *Output) Prompt(prompt string) string {
 }
 
 // message is the prompt as it is stored: with what was typed beside it.
-func (o *Output) message(prompt string, images []llm.Attachment) llm.Message {
-	m := llm.Message{Role: llm.RoleUser, Text: o.Prompt(prompt), Attachments: images}
-	if m.Text != prompt {
-		m.Display = prompt
+func (o *Output) message(in Input) llm.Message {
+	m := llm.Message{Role: llm.RoleUser, Text: o.Prompt(in.Prompt), Attachments: in.Attachments}
+	if m.Display = in.Display; m.Display == "" && m.Text != in.Prompt {
+		m.Display = in.Prompt
 	}
 	return m
 }

@@ -243,7 +243,7 @@ func TestDeniedCallsAndTheSchema(t *testing.T) {
 // it was told.
 func TestAContinuedRunAndTheSchema(t *testing.T) {
 	o := output(t, versionSchema)
-	prompt := o.message("go", nil)
+	prompt := o.message(Input{Prompt: "go"})
 	said := func(text string) llm.Message { return llm.Message{Role: llm.RoleAssistant, Text: text} }
 	asked := repair(o.schema.ValidateStrict([]byte("bad")))
 	for name, c := range map[string]struct {

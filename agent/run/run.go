@@ -72,6 +72,8 @@ type Input struct {
 	// Acknowledge: the person knows that calls of the session are uncertain.
 	Acknowledge bool
 	Prompt      string
+	// Display is what the person typed, where Prompt is what was made of it.
+	Display     string
 	Attachments []llm.Attachment
 	// Output is the form of the final answer; nil: any text.
 	Output *Output

@@ -17,7 +17,8 @@ type Memory struct {
 	mu       sync.Mutex
 	sessions map[string]*memorySession
 	locks    map[string]bool
-	below    map[string][]string // the children of sessions, in order
+	below    map[string][]string          // the children of sessions, in order
+	states   map[string]map[string]string // by plugin and key
 	events   int64
 }
 

@@ -41,6 +41,7 @@ func (askUserQuestion) Spec() plug.ToolSpec {
 			`"multiple":{"type":"boolean"}},"required":["question","options"],"additionalProperties":false}}},` +
 			`"required":["questions"],"additionalProperties":false}`),
 		Effect: plug.EffectRead,
+		Needs:  plug.NeedPerson,
 	}
 }
 

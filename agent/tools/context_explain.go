@@ -18,6 +18,7 @@ func (contextExplain) Spec() plug.ToolSpec {
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},` +
 			`"required":["path"],"additionalProperties":false}`),
 		Effect: plug.EffectRead,
+		Needs:  plug.NeedInstructions,
 	}
 }
 

@@ -46,6 +46,7 @@ func (exitPlan) Spec() plug.ToolSpec {
 		Schema: json.RawMessage(`{"type":"object","properties":{"plan":{"type":"string"},"title":{"type":"string"}},` +
 			`"required":["plan"],"additionalProperties":false}`),
 		Effect: plug.EffectRead,
+		Needs:  plug.NeedAgent,
 	}
 }
 

@@ -22,6 +22,7 @@ func (skillLoad) Spec() plug.ToolSpec {
 		Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},` +
 			`"required":["name"],"additionalProperties":false}`),
 		Effect: plug.EffectRead,
+		Needs:  plug.NeedSkills,
 	}
 }
 

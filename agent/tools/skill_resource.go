@@ -20,6 +20,7 @@ func (skillResource) Spec() plug.ToolSpec {
 		Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"the skill"},` +
 			`"path":{"type":"string"}},"required":["name","path"],"additionalProperties":false}`),
 		Effect: plug.EffectRead,
+		Needs:  plug.NeedSkills,
 	}
 }
 

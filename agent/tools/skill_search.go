@@ -25,6 +25,7 @@ func (skillSearch) Spec() plug.ToolSpec {
 		Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},` +
 			`"required":["query"],"additionalProperties":false}`),
 		Effect: plug.EffectRead,
+		Needs:  plug.NeedSkills,
 	}
 }
 

@@ -1,0 +1,199 @@
+package agent
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"alisio/agent/gate"
+	"alisio/agent/perm"
+	"alisio/agent/run"
+	"alisio/agent/workspace"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// tree is what a root session and all below it share: the queue of questions, the
+// grants, and the directories that were approved.
+type tree struct {
+	asks  *gate.Tree
+	files *workspace.Workspace
+}
+
+// conversation is what the engine holds of a session that was used. Whoever has
+// locked the session in the store owns it; mu guards what a person changes between
+// runs, and reads.
+type conversation struct {
+	id, parent string
+	tree       *tree
+	// label is the agent path of a child, spec what it was started with; ceiling is
+	// the most that it may do.
+	label   string
+	spec    plug.ChildSpec
+	ceiling perm.Ceiling
+	// files are those of the tree, or of a child with a workspace of its own in dir.
+	files *workspace.Workspace
+	dir   string
+	plans run.Plans
+
+	mu sync.Mutex
+	// agent, model and effort were chosen in the session; empty: the application's.
+	agent, model, effort string
+	// texts are the instructions by agent, as they were when it was first used.
+	texts map[string]string
+	// hasFiles: instruction files are part of them.
+	hasFiles bool
+	// used: a run was begun; left: its end hooks were called.
+	used, left bool
+}
+
+// settings are what a person chose for a session.
+type settings struct{ agent, model, effort string }
+
+func (c *conversation) chosen() settings {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return settings{c.agent, c.model, c.effort}
+}
+
+func (c *conversation) instructed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hasFiles
+}
+
+// conversation finds or makes what the engine holds of a root session. That of the
+// empty id is what was chosen for the next new session, which takes it over.
+func (a *App) conversation(id string) (*conversation, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return nil, llm.Errorf(llm.CauseInternal, "the application is closed")
+	}
+	c := a.sessions[id]
+	if c == nil {
+		c = &conversation{id: id, dir: a.o.Dir, texts: make(map[string]string)}
+		c.tree = a.treeOf(id)
+		c.files = c.tree.files
+		a.sessions[id] = c
+	}
+	return c, nil
+}
+
+// begun moves what was chosen for the next new session to the one that begins.
+func (a *App) begun(id string) error {
+	next, err := a.conversation("")
+	if err != nil {
+		return err
+	}
+	c, err := a.conversation(id)
+	if err != nil {
+		return err
+	}
+	s := next.chosen()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.agent, c.model, c.effort = s.agent, s.model, s.effort
+	return nil
+}
+
+// treeOf finds or makes the tree of a root; a.mu is held.
+func (a *App) treeOf(root string) *tree {
+	t := a.trees[root]
+	if t == nil {
+		t = &tree{asks: gate.NewTree(a.o.Asker, a.waits), files: a.files.View()}
+		a.trees[root] = t
+	}
+	return t
+}
+
+// gateOf makes the gate of a session for one agent. The agent's own limits are a
+// profile: they bind this session's calls and none of its children's.
+func (a *App) gateOf(c *conversation, agent plug.Agent) *gate.Gate {
+	policy := a.o.Policy
+	policy.Ceiling = policy.Ceiling.Meet(c.ceiling).Meet(profileOf(agent.Spec))
+	return gate.New(gate.Options{Policy: policy, Files: c.files, Label: c.label, Tree: c.tree.asks})
+}
+
+// profileOf is what a spec leaves.
+func profileOf(s plug.ChildSpec) perm.Ceiling {
+	c := perm.Ceiling{
+		ReadOnly: s.ReadOnly,
+		Write:    capOf(s.Permission.Write), Process: capOf(s.Permission.Process), External: capOf(s.Permission.External),
+	}
+	if len(s.Tools.Allow) > 0 || len(s.Tools.Deny) > 0 {
+		c.Tools = []perm.Filter{{Allow: s.Tools.Allow, Deny: s.Tools.Deny}}
+	}
+	return c
+}
+
+func capOf(p plug.Permission) perm.Cap {
+	switch p {
+	case "", plug.PermissionAllow:
+		return perm.CapNone
+	case plug.PermissionAsk:
+		return perm.CapAsk
+	}
+	return perm.CapDeny
+}
+
+// turnOf says what the turns of a session work with.
+func (a *App) turnOf(c *conversation) func(context.Context) (run.Turn, error) {
+	return func(ctx context.Context) (run.Turn, error) {
+		agent, err := a.primary(c.chosen().agent)
+		if err != nil {
+			return run.Turn{}, llm.Errorf(llm.CauseBadRequest, "%w", err)
+		}
+		if c.parent != "" {
+			agent = plug.Agent{ID: c.spec.Agent, Persona: c.spec.Instructions}
+		}
+		g := a.gateOf(c, agent)
+		text, err := a.instructions(c, agent, g)
+		if err != nil {
+			return run.Turn{}, err
+		}
+		return run.Turn{
+			Agent: agent.ID, Instructions: text, Tools: a.toolsFor(c, agent), Gate: g, Context: a.contextOf(ctx, c),
+		}, nil
+	}
+}
+
+// toolsFor are the tools of which the parts are there.
+func (a *App) toolsFor(c *conversation, agent plug.Agent) []plug.Tool {
+	return slices.DeleteFunc(a.host.Tools(), func(t plug.Tool) bool { return a.lacks(c, agent, t.Spec()) != "" })
+}
+
+// lacks says what is missing for a tool to be offered at all; empty: nothing.
+func (a *App) lacks(c *conversation, agent plug.Agent, s plug.ToolSpec) string {
+	switch s.Needs {
+	case plug.NeedSkills:
+		if !a.hasSkills() {
+			return "no skill was found"
+		}
+	case plug.NeedPerson:
+		if a.o.Asker == nil {
+			return "nobody can be asked"
+		}
+	case plug.NeedInstructions:
+		if !c.instructed() {
+			return "no instruction file holds"
+		}
+	case plug.NeedAgent:
+		if !slices.Contains(agent.Spec.Tools.Allow, s.Name) {
+			return "of another agent"
+		}
+	}
+	return ""
+}
+
+// contextOf is what plugins, and the list of skills, say to the model now.
+func (a *App) contextOf(ctx context.Context, c *conversation) []run.Injected {
+	var all []run.Injected
+	if text := a.skillList(); text != "" {
+		all = append(all, run.Injected{Source: "skills", Text: text})
+	}
+	for _, in := range a.host.Context(ctx, c.id) {
+		all = append(all, run.Injected(in))
+	}
+	return all
+}

@@ -1,0 +1,283 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"alisio/agent/config"
+	"alisio/agent/gate"
+	"alisio/agent/host"
+	"alisio/agent/proc"
+	"alisio/agent/session"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// hostOptions hands the engine to the plugin host, function by function.
+func (a *App) hostOptions() host.Options {
+	limits, own := a.o.Config.PluginHooks, a.o.Dirs
+	if a.o.Hermetic {
+		own = config.Dirs{}
+	}
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	return host.Options{
+		Config: a.o.Config, Log: a.o.Log, Dirs: own, ClosedOff: a.ownFiles(),
+		Limits:   host.Limits{Hook: ms(limits.TimeoutMs), SessionEnd: ms(limits.SessionEndTimeoutMs), Dispose: ms(limits.DisposeTimeoutMs)},
+		Register: a.providers.Register,
+		HTTP:     func(p plug.Purpose) *http.Client { return a.clients.Client(string(p)) },
+		State:    a.pluginState(),
+		Exec:     a.pluginExec, Git: a.pluginGit,
+		Complete: func(ctx context.Context, _ string, c plug.Completion) (plug.Completed, error) {
+			return a.complete(ctx, c)
+		},
+		Models: plug.Models{
+			List: func(ctx context.Context) ([]llm.Model, error) {
+				c, err := a.Models(ctx, false)
+				return c.Models, err
+			},
+			Resolve: func(ctx context.Context, name string) (llm.Model, error) {
+				if name == "inherit" {
+					name = ""
+				}
+				c, err := a.choiceOf(ctx, name)
+				return c.Model, err
+			},
+		},
+		Sessions: func(string) plug.Sessions {
+			if a.children == nil {
+				return plug.Sessions{}
+			}
+			return a.children.API()
+		},
+		Ask:         a.pluginAsk,
+		Interactive: func() bool { return a.o.Asker != nil },
+		After:       a.eventsAfter,
+	}
+}
+
+// pluginState is where plugins keep values, if the store has room for them.
+func (a *App) pluginState() host.State {
+	s, ok := a.store.(session.States)
+	if !ok {
+		return nil
+	}
+	return states{s}
+}
+
+// states gives a store the form that the host knows.
+type states struct{ s session.States }
+
+func (s states) Get(ctx context.Context, plugin, key string) (json.RawMessage, error) {
+	v, err := s.s.State(ctx, plugin, key)
+	if errors.Is(err, session.ErrNotFound) {
+		return nil, nil
+	}
+	return json.RawMessage(v), err
+}
+
+func (s states) Set(ctx context.Context, plugin, key string, value json.RawMessage) error {
+	return s.s.SetState(ctx, plugin, key, string(value))
+}
+
+func (s states) Delete(ctx context.Context, plugin, key string) error {
+	return s.s.DeleteState(ctx, plugin, key)
+}
+
+func (s states) Keys(ctx context.Context, plugin, prefix string) ([]string, error) {
+	return s.s.StateKeys(ctx, plugin, prefix)
+}
+
+// ownKey is under what the application's own tools keep values: no plugin has an id
+// with this sign.
+const ownKey = "alisio:tools"
+
+// ownState keeps values of one session for the application's own tools.
+func (a *App) ownState(sessionID string) plug.State {
+	s, ok := a.store.(session.States)
+	if !ok {
+		return plug.State{}
+	}
+	of := states{s}
+	name := func(key string) string { return sessionID + "/" + key }
+	return plug.State{
+		Get: func(ctx context.Context, key string) (json.RawMessage, error) { return of.Get(ctx, ownKey, name(key)) },
+		Set: func(ctx context.Context, key string, value json.RawMessage) error {
+			return of.Set(ctx, ownKey, name(key), value)
+		},
+		Delete: func(ctx context.Context, key string) error { return of.Delete(ctx, ownKey, name(key)) },
+		Keys: func(ctx context.Context, prefix string) ([]string, error) {
+			keys, err := of.Keys(ctx, ownKey, name(prefix))
+			for i, k := range keys {
+				keys[i] = strings.TrimPrefix(k, sessionID+"/")
+			}
+			return keys, err
+		},
+	}
+}
+
+// pluginAsk puts a plugin's question into the queue of the session's tree.
+func (a *App) pluginAsk(ctx context.Context, q plug.Question) (plug.Answer, error) {
+	c, err := a.sessionOf(ctx, q.SessionID)
+	if err != nil {
+		return plug.Answer{Decision: plug.Deny}, err
+	}
+	return a.gateOf(c, plug.Agent{}).Ask(ctx, q)
+}
+
+// sessionOf finds what the engine holds of a session, a child or a root.
+func (a *App) sessionOf(ctx context.Context, id string) (*conversation, error) {
+	a.mu.Lock()
+	c := a.sessions[id]
+	a.mu.Unlock()
+	if c != nil {
+		return c, nil
+	}
+	head, err := a.store.Session(ctx, id)
+	switch {
+	case err != nil:
+		return nil, storeError(err)
+	case head.Parent != "":
+		return nil, llm.Errorf(llm.CauseBadRequest, "session %s is a child that does not run", id)
+	}
+	return a.conversation(id)
+}
+
+// eventsAfter reads what an observer has missed.
+func (a *App) eventsAfter(ctx context.Context, sessionID string, eventID int64) ([]plug.Event, error) {
+	all, err := a.store.Events(ctx, sessionID)
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range all {
+		if e.ID > eventID {
+			return all[i:], nil
+		}
+	}
+	return nil, nil
+}
+
+// pluginExec runs a program for a plugin in a session, as a call of the journal.
+func (a *App) pluginExec(ctx context.Context, plugin, sessionID string, cmd plug.Command) (plug.Exit, error) {
+	plan := plug.Plan{
+		Effect: plug.EffectProcess, Title: "for plugin " + plugin, Argv: cmd.Argv, Shell: cmd.Shell, Dir: cmd.Dir, Stdin: cmd.Stdin,
+	}
+	if plan.Dir == "" {
+		cmd.Dir, plan.Dir = a.o.Dir, a.o.Dir
+	}
+	return a.effectOf(ctx, plugin, sessionID, "exec", plan, func(ctx context.Context, c *conversation, secrets []string) (plug.Exit, error) {
+		return a.toolExec(c.files, secrets).Run(ctx, cmd, nil)
+	})
+}
+
+// pluginGit runs the host's git for a plugin. What only reads needs no permission.
+// A worktree is made, and taken away, below the cache, or where the session may write.
+func (a *App) pluginGit(ctx context.Context, plugin, sessionID, dir string, args ...string) (plug.Exit, error) {
+	changes, path, err := proc.GitChanges(args)
+	if err != nil {
+		return plug.Exit{}, err
+	}
+	if dir == "" {
+		dir = a.o.Dir
+	}
+	if !changes {
+		c, err := a.sessionOf(ctx, sessionID)
+		if err != nil {
+			return plug.Exit{}, err
+		}
+		return a.toolExec(c.files, a.secrets()).Git(ctx, dir, args...)
+	}
+	plan := plug.Plan{
+		Effect: plug.EffectWrite, Title: "git " + strings.Join(args, " ") + " for plugin " + plugin, Dir: dir, Key: "git of " + plugin,
+	}
+	trees := a.worktrees()
+	own := func(path string) bool { return trees != "" && contains(trees, realPath(path)) }
+	if path != "" && !own(path) {
+		plan.Paths = []plug.PlanPath{{Path: realPath(path), Access: plug.AccessWrite}}
+	}
+	return a.effectOf(ctx, plugin, sessionID, "git", plan, func(ctx context.Context, c *conversation, secrets []string) (plug.Exit, error) {
+		in := inside(c.files)
+		e, err := proc.GitChange(ctx, proc.Command{Dir: dir, Redact: llm.NewRedaction(secrets...), Impersonal: a.o.Hermetic},
+			func(p string) bool { return own(p) || in(p) }, args...)
+		return plug.Exit(e), err
+	})
+}
+
+func (a *App) secrets() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.choice == nil {
+		return nil
+	}
+	return a.choice.Secrets
+}
+
+// effectOf carries out an effect that a plugin wants in a session: the gate decides,
+// the journal has it before it begins, and its end is told.
+func (a *App) effectOf(ctx context.Context, plugin, sessionID, tool string, plan plug.Plan,
+	do func(context.Context, *conversation, []string) (plug.Exit, error),
+) (plug.Exit, error) {
+	c, err := a.sessionOf(ctx, sessionID)
+	if err != nil {
+		return plug.Exit{}, err
+	}
+	b := a.between(sessionID)
+	call := session.Call{
+		Session: sessionID, ID: "plugin-" + NewID(), RunID: b.run, Name: plugin + "/" + tool, Effect: plan.Effect, Started: time.Now(),
+	}
+	told := func(p plug.Payload) {
+		if err := b.emit(ctx, p); err != nil {
+			a.o.Log.Warn("an event of a plugin's call is not kept", "error", err)
+		}
+	}
+	told(plug.ToolStarted{ID: call.ID, Name: call.Name, Arguments: "{}", Effect: plan.Effect, Title: plan.Title})
+	v, err := a.gateOf(c, plug.Agent{}).Decide(ctx, gate.Request{
+		SessionID: sessionID, CallID: call.ID, Tool: call.Name, Plan: plan, Observe: told,
+	})
+	defer v.Release()
+	if v.Opened { // what was approved holds for this call
+		v, err = a.gateOf(c, plug.Agent{}).Decide(ctx, gate.Request{
+			SessionID: sessionID, CallID: call.ID, Tool: call.Name, Plan: plan, Observe: told,
+		})
+		defer v.Release()
+	}
+	if err == nil && !v.Allowed {
+		err = fmt.Errorf("not allowed: %s", v.Reason)
+	}
+	if err == nil {
+		_, err = a.store.BeginCall(ctx, call)
+	}
+	if err != nil {
+		told(plug.ToolCompleted{ID: call.ID, Name: call.Name, IsError: true, Preview: err.Error()})
+		return plug.Exit{}, err
+	}
+	exit, err := do(ctx, c, a.secrets())
+	call.Done, call.Ended = true, time.Now()
+	call.Result = plug.Text(exit.Output)
+	if err != nil {
+		call.Result = plug.Error("%s", err)
+	}
+	e := b.next(plug.ToolCompleted{
+		ID: call.ID, Name: call.Name, IsError: err != nil || exit.Code != 0, DurationMs: call.Ended.Sub(call.Started).Milliseconds(),
+		Preview: clipped(call.Result.PlainText()), Summary: fmt.Sprintf("exit %d", exit.Code),
+	})
+	if e.ID, err = a.store.EndCall(context.WithoutCancel(ctx), call, e); err != nil {
+		return exit, storeError(err)
+	}
+	a.host.Publish(e)
+	if call.Result.IsError {
+		return exit, errors.New(call.Result.PlainText())
+	}
+	return exit, nil
+}
+
+// clipped bounds the preview of a plugin's call.
+func clipped(s string) string {
+	const most = 2000
+	runes := []rune(s)
+	return string(runes[:min(len(runes), most)])
+}

@@ -1,0 +1,314 @@
+package cmdcat
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"alisio/agent/text"
+)
+
+// noArgs refuses arguments of a command that takes none.
+func noArgs(in Input) error {
+	if in.Args == "" {
+		return nil
+	}
+	return fmt.Errorf("it takes nothing behind the name, found %q", clip(in.Args, 40))
+}
+
+func runAgents(_ context.Context, c *Catalog, in Input) (Result, error) {
+	if in.Args != "" {
+		if err := c.app.SetAgent(in.SessionID, in.Args); err != nil {
+			return Result{}, err
+		}
+		return said("the agent is %s now", in.Args), nil
+	}
+	now := c.app.AgentOf(in.SessionID)
+	var rows [][]string
+	for _, a := range c.app.Agents() {
+		rows = append(rows, []string{mark(a.ID == now) + a.ID, a.Description, a.Owner})
+	}
+	return Result{Text: columns(rows)}, nil
+}
+
+func runBtw(ctx context.Context, c *Catalog, in Input) (Result, error) {
+	if in.Args == "" {
+		return Result{}, errors.New("say what to ask: /btw QUESTION")
+	}
+	answer, err := c.app.SideQuestion(ctx, in.SessionID, in.Args)
+	return Result{Text: answer}, err
+}
+
+func runChangelog(_ context.Context, c *Catalog, in Input) (Result, error) {
+	if err := noArgs(in); err != nil {
+		return Result{}, err
+	}
+	text := c.app.Changelog()
+	if text == "" {
+		return Result{}, errors.New("this program was built without its changelog")
+	}
+	return Result{Text: text}, nil
+}
+
+func runClear(ctx context.Context, c *Catalog, in Input) (Result, error) {
+	if err := noArgs(in); err != nil {
+		return Result{}, err
+	}
+	c.app.Leave(ctx, in.SessionID)
+	r := said("a new session")
+	if in.SessionID != "" {
+		r = said("a new session; the one before is kept as %s", short(in.SessionID))
+	}
+	r.Switch = new(string)
+	return r, nil
+}
+
+func runEffort(ctx context.Context, c *Catalog, in Input) (Result, error) {
+	model, effort, err := c.app.ModelOf(ctx, in.SessionID)
+	if err != nil {
+		return Result{}, err
+	}
+	levels := "it does not say which levels it has"
+	if len(model.Efforts) > 0 {
+		levels = "its levels: " + strings.Join(model.Efforts, ", ")
+	}
+	if in.Args == "" {
+		return said("effort %s with %s; %s", cmp.Or(effort, "as the server has it"), model.ID, levels), nil
+	}
+	if len(model.Efforts) > 0 && !slices.Contains(model.Efforts, in.Args) {
+		return Result{}, fmt.Errorf("%s has no level %q; %s", model.ID, clip(in.Args, 40), levels)
+	}
+	if err := c.app.SetEffort(in.SessionID, in.Args); err != nil {
+		return Result{}, err
+	}
+	return said("the effort is %s now", in.Args), nil
+}
+
+func runExport(ctx context.Context, c *Catalog, in Input) (Result, error) {
+	format, file := "markdown", in.Args
+	if word, rest, ok := strings.Cut(in.Args, " "); ok && (word == "markdown" || word == "jsonl") {
+		format, file = word, strings.TrimSpace(rest)
+	}
+	switch {
+	case file == "":
+		return Result{}, errors.New("name the file: /export [markdown|jsonl] FILE")
+	case in.SessionID == "":
+		return Result{}, errors.New("nothing was said yet")
+	}
+	name, err := c.app.ExportTo(ctx, in.SessionID, format, file)
+	if err != nil {
+		return Result{}, err
+	}
+	return said("written to %s", name), nil
+}
+
+func runModel(ctx context.Context, c *Catalog, in Input) (Result, error) {
+	if in.Args != "" {
+		m, err := c.app.SetModel(ctx, in.SessionID, in.Args)
+		if err != nil {
+			return Result{}, err
+		}
+		return said("the model is %s now", m.ID), nil
+	}
+	now, _, err := c.app.ModelOf(ctx, in.SessionID)
+	if err != nil {
+		return Result{}, err
+	}
+	list, err := c.app.Models(ctx, false)
+	if err != nil {
+		return said("the model is %s; the server's list could not be had: %s", now.ID, err), nil
+	}
+	var rows [][]string
+	for _, m := range list.Models {
+		rows = append(rows, []string{mark(m.ID == now.ID) + m.ID, window(m.ContextWindow)})
+	}
+	if len(rows) == 0 {
+		return said("the model is %s; the server lists none", now.ID), nil
+	}
+	return Result{Text: columns(rows)}, nil
+}
+
+func runPermission(_ context.Context, c *Catalog, in Input) (Result, error) {
+	if err := noArgs(in); err != nil {
+		return Result{}, err
+	}
+	return Result{Text: c.app.Permissions(in.SessionID)}, nil
+}
+
+func runPlugins(_ context.Context, c *Catalog, in Input) (Result, error) {
+	if err := noArgs(in); err != nil {
+		return Result{}, err
+	}
+	plugins, problems := c.app.Plugins(), c.app.Problems()
+	var rows [][]string
+	for _, p := range plugins {
+		rows = append(rows, []string{p.ID, p.Version, p.Offers})
+	}
+	out := columns(rows)
+	if len(rows) == 0 {
+		out = "no plugin is set up\n"
+	}
+	for _, p := range problems {
+		out += p + "\n"
+	}
+	return Result{Text: out}, nil
+}
+
+func runResume(ctx context.Context, c *Catalog, in Input) (Result, error) {
+	if in.Args == "" {
+		return runSessions(ctx, c, in)
+	}
+	s, err := c.app.FindSession(ctx, in.Args)
+	if err != nil {
+		return Result{}, err
+	}
+	c.app.Leave(ctx, in.SessionID)
+	r := said("session %s: %s", short(s.ID), cmp.Or(oneLine(s.Title), "without a title"))
+	r.Switch = &s.ID
+	return r, nil
+}
+
+func runSessions(ctx context.Context, c *Catalog, in Input) (Result, error) {
+	const most = 20
+	list, err := c.app.Sessions(ctx, most)
+	if err != nil {
+		return Result{}, err
+	}
+	if len(list) == 0 {
+		return said("no session of this workspace is stored"), nil
+	}
+	var rows [][]string
+	for _, s := range list {
+		when := ""
+		if !s.Updated.IsZero() {
+			when = s.Updated.Local().Format("2006-01-02 15:04")
+		}
+		rows = append(rows, []string{mark(s.ID == in.SessionID) + short(s.ID), when, clip(oneLine(s.Title), 60)})
+	}
+	return Result{Text: columns(rows) + "go on with one: /resume ID\n"}, nil
+}
+
+func runSkills(ctx context.Context, c *Catalog, in Input) (Result, error) {
+	if err := noArgs(in); err != nil {
+		return Result{}, err
+	}
+	list, err := c.app.Skills(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	if len(list) == 0 {
+		return said("no skill was found; alisio help skills says where they are looked for"), nil
+	}
+	var rows [][]string
+	for _, s := range list {
+		rows = append(rows, []string{s.Name, clip(oneLine(s.Description), 80), s.Source})
+	}
+	return Result{Text: columns(rows)}, nil
+}
+
+func runStats(ctx context.Context, c *Catalog, in Input) (Result, error) {
+	if err := noArgs(in); err != nil {
+		return Result{}, err
+	}
+	s, err := c.app.Stats(ctx, in.SessionID)
+	if err != nil {
+		return Result{}, err
+	}
+	rows := [][]string{
+		{"model", s.Model}, {"agent", s.Agent}, {"runs", strconv.Itoa(s.Runs)}, {"messages", strconv.Itoa(s.Messages)},
+		{"tokens", fmt.Sprintf("%d in (%d cached), %d out", s.Usage.Input, s.Usage.CachedInput, s.Usage.Output)},
+	}
+	for _, p := range s.Statuses {
+		rows = append(rows, []string{p.Plugin, p.Text})
+	}
+	out := columns(rows)
+	for _, p := range c.app.Problems() {
+		out += p + "\n"
+	}
+	return Result{Text: out}, nil
+}
+
+func runTools(_ context.Context, c *Catalog, in Input) (Result, error) {
+	if err := noArgs(in); err != nil {
+		return Result{}, err
+	}
+	var rows [][]string
+	for _, t := range c.app.Tools(in.SessionID) {
+		rows = append(rows, []string{t.Name, t.Effect, cmp.Or(t.Why, "offered"), t.Owner})
+	}
+	return Result{Text: columns(rows)}, nil
+}
+
+// AskPrompt is the prompt of "/ask TEXT".
+func AskPrompt(args string) (Prompt, error) {
+	if args == "" {
+		return Prompt{}, errors.New("/ask: say what to ask: /ask TEXT")
+	}
+	return Prompt{
+		Text:    "Put this question to me with the tool ask_user_question, with options that fit it, and go on with what I answer:\n\n" + args,
+		Display: "/ask " + args,
+	}, nil
+}
+
+func said(format string, args ...any) Result { return Result{Text: fmt.Sprintf(format, args...) + "\n"} }
+
+func mark(on bool) string {
+	if on {
+		return "* "
+	}
+	return "  "
+}
+
+func window(tokens int) string {
+	if tokens == 0 {
+		return ""
+	}
+	return strconv.Itoa(tokens/1000) + "k window"
+}
+
+const shortID = 8
+
+func short(id string) string { return id[:min(len(id), shortID)] }
+
+// oneLine keeps foreign text to one clean line.
+func oneLine(s string) string { return strings.Join(strings.Fields(text.Plain(s)), " ") }
+
+func clip(s string, cells int) string { return text.Clip(oneLine(s), cells) }
+
+// columns lays rows out in columns two cells apart; the texts are made clean lines.
+func columns(rows [][]string) string {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], text.Width(clean(cell)))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		line := ""
+		for i, cell := range row {
+			cell = clean(cell)
+			line += cell
+			if i < len(row)-1 {
+				line += strings.Repeat(" ", widths[i]-text.Width(cell)+2)
+			}
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// clean is oneLine that keeps the blanks of a mark.
+func clean(s string) string {
+	if rest, ok := strings.CutPrefix(s, "  "); ok {
+		return "  " + oneLine(rest)
+	}
+	return oneLine(s)
+}
