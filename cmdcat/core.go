@@ -254,7 +254,9 @@ func AskPrompt(args string) (Prompt, error) {
 	}, nil
 }
 
-func said(format string, args ...any) Result { return Result{Text: fmt.Sprintf(format, args...) + "\n"} }
+func said(format string, args ...any) Result {
+	return Result{Text: fmt.Sprintf(format, args...) + "\n"}
+}
 
 func mark(on bool) string {
 	if on {
