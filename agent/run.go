@@ -159,7 +159,9 @@ func (a *App) enter(ctx context.Context, head session.Session, choice profile.Ch
 // do works on an input. What can stop it stops all that runs below the session; its
 // clock stands still while a person is waited for there.
 func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in run.Input) (run.Outcome, error) {
-	a.findSkills(ctx)
+	if c.parent == "" { // who runs below a session has its skills
+		a.findSkills(ctx)
+	}
 	c.mu.Lock()
 	c.used, c.left = true, false
 	c.mu.Unlock()

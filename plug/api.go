@@ -10,10 +10,10 @@ import (
 )
 
 // API is what a plugin may do. Its members may be used in Setup and until the
-// plugin is disposed; the functions that only make sense while sessions run
-// (Exec, Git, Complete, Sessions, UI) are errors during Setup. Every function
-// that registers something returns how to take it away again; calling that
-// twice does nothing, and all is taken away when the plugin goes.
+// plugin is disposed; what only makes sense while sessions run (Exec, Git, Complete,
+// Sessions, the questions of UI) is an error during Setup. Every function that
+// registers something returns how to take it away again; calling that twice does
+// nothing, and all is taken away when the plugin goes.
 type API struct {
 	// AddTool registers a tool under its unprefixed name.
 	AddTool func(Tool) (undo func(), err error)
