@@ -224,11 +224,11 @@ func (a *App) ownFiles() []string {
 }
 
 // Diagnostics tells of plugins that could not be set up.
-func (a *App) Diagnostics() []error {
-	var all []error
+func (a *App) Diagnostics() []host.Diagnostic {
+	var all []host.Diagnostic
 	for _, d := range a.host.Diagnostics() {
 		if d.Code == host.PluginFailed {
-			all = append(all, d.Err)
+			all = append(all, d)
 		}
 	}
 	return all
@@ -289,7 +289,7 @@ func (a *App) connect(ctx context.Context) (profile.Choice, error) {
 	c := profile.Choice{Provider: a.o.Provider, Model: a.o.Model}
 	if a.o.Provider == nil {
 		var err error
-		s := a.o.selection()
+		s := a.o.Selection()
 		if c, err = a.providers.Connect(ctx, s); err != nil {
 			return c, a.unchosen(err)
 		}

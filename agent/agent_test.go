@@ -191,7 +191,7 @@ func TestABrokenPluginIsLeftOut(t *testing.T) {
 	a := app(t, `{"turns":[{"text":"x"}]}`, Options{Plugins: []plug.Plugin{
 		{ID: "broken", APIVersion: 1, Setup: func(context.Context, *plug.API) error { return errors.New("no luck") }},
 	}})
-	if d := a.Diagnostics(); len(d) != 1 || !strings.Contains(d[0].Error(), "no luck") {
+	if d := a.Diagnostics(); len(d) != 1 || !strings.Contains(d[0].Err.Error(), "no luck") {
 		t.Errorf("got %v", d)
 	}
 	if out, err := a.Run(context.Background(), "", "go on", RunOptions{}); err != nil || out.Text != "x" {

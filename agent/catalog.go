@@ -19,7 +19,7 @@ func (a *App) Models(ctx context.Context, refresh bool) (Catalog, error) {
 	if a.o.Provider != nil {
 		return profile.List(ctx, profile.Choice{Provider: a.o.Provider})
 	}
-	s := a.o.selection()
+	s := a.o.Selection()
 	if kept, ok := profile.Kept(s); ok && !refresh && !profile.Due(kept.Fetched, time.Now()) {
 		return kept, nil
 	}
@@ -30,12 +30,24 @@ func (a *App) Models(ctx context.Context, refresh bool) (Catalog, error) {
 	return c, err
 }
 
-// selection is what the model of an application is chosen by. Getenv is set.
-func (o Options) selection() profile.Selection {
+// Selection is what the model of an application is chosen by. o.Getenv is set.
+func (o Options) Selection() profile.Selection {
 	return profile.Selection{
 		Config: o.Config, Getenv: o.Getenv, Loopback: transport.IsLoopback, UserAgent: "alisio/" + Version,
 		Cache: o.Dirs.Cache,
 	}
+}
+
+// Hiding returns what takes the key, and the values of extra headers, out of what is
+// shown of a configuration: a gateway's address can hold them. o.Getenv is set.
+func Hiding(o Options) func(text string) string {
+	return profile.InspectKey(o.Selection()).Hide
+}
+
+// ProviderOf makes the provider of a selection, whichever the application runs with,
+// and contacts nobody. The caller closes it.
+func (a *App) ProviderOf(ctx context.Context, s profile.Selection) (profile.Choice, error) {
+	return a.providers.Connect(ctx, s)
 }
 
 // renewal fetches an old catalog again while a run goes on. The zero value has
@@ -64,7 +76,7 @@ func (r *renewal) begin(a *App, kept time.Time) {
 		go func() {
 			defer close(r.done)
 			// An old list is as good as no answer: the next run tries again.
-			a.providers.Models(ctx, a.o.selection())
+			a.providers.Models(ctx, a.o.Selection())
 		}()
 	})
 }

@@ -30,6 +30,15 @@ func ExplainContext(o Options, path string) ([]Explained, error) {
 	return resource.Explain(contextOptions(o, root), at)
 }
 
+// InstructionFiles reads the instruction files that a run in Options.Dir starts with,
+// Options.Hermetic aside. Of the options Dir, Dirs, Config and Getenv count.
+func InstructionFiles(o Options) (resource.Context, error) {
+	if o.Getenv == nil {
+		o.Getenv = func(string) string { return "" }
+	}
+	return resource.Load(contextOptions(o, findRoot(o.Dir, o.Getenv("HOME"))))
+}
+
 // contextOptions say where the instruction files of an application are. The root
 // has its links resolved, and so has the directory then.
 func contextOptions(o Options, root string) resource.Options {

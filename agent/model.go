@@ -31,7 +31,7 @@ func (a *App) choiceOf(ctx context.Context, name string) (profile.Choice, error)
 		}
 		return c, nil
 	}
-	s := a.o.selection()
+	s := a.o.Selection()
 	s.Config.Provider.Model = name
 	c.Model, c.Kept = profile.Known(s)
 	return c, nil

@@ -39,6 +39,10 @@ func findRoot(dir, home string) string {
 	}
 }
 
+// HoldsHome reports whether a workspace holds the whole home directory of the
+// person, which may be empty.
+func HoldsHome(root, home string) bool { return home != "" && contains(root, realPath(home)) }
+
 // contains reports whether path is dir or below it.
 func contains(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)

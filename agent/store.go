@@ -36,7 +36,10 @@ type (
 	Finding        = db.Finding
 )
 
-// What a Finding can be.
+// Level says how much a Finding or a check of a setup matters: Good, Note or Problem.
+type Level = db.Level
+
+// The levels.
 const (
 	Good    = db.Good
 	Note    = db.Note
@@ -111,19 +114,25 @@ func CheckStore(ctx context.Context, o StoreOptions) (StoreReport, error) {
 	return db.Check(ctx, opts)
 }
 
-func (o StoreOptions) options() (db.Options, error) {
-	opts := db.Options{Path: o.Path, ReadOnly: o.ReadOnly, Ends: o.Ends, Notice: o.Notice}
-	if o.Path == "" {
+func (o StoreOptions) options() (opts db.Options, err error) {
+	opts = db.Options{ReadOnly: o.ReadOnly, Ends: o.Ends, Notice: o.Notice}
+	opts.Path, opts.Home, err = o.Place()
+	return opts, err
+}
+
+// Place returns the database and the directory of its locks and blobs, neither of
+// which need exist. Without a state directory the error is ErrNoPlace.
+func (o StoreOptions) Place() (file, home string, err error) {
+	if file = o.Path; file == "" {
 		if o.Dirs.State == "" {
-			return opts, ErrNoPlace
+			return "", "", ErrNoPlace
 		}
-		opts.Path = filepath.Join(o.Dirs.State, stateFile)
+		file = filepath.Join(o.Dirs.State, stateFile)
 	}
-	var err error
-	if opts.Path, opts.Home, err = place(opts.Path); err != nil {
-		return opts, llm.Errorf(llm.CauseStore, "find the session database: %w", err)
+	if file, home, err = place(file); err != nil {
+		return "", "", llm.Errorf(llm.CauseStore, "find the session database: %w", err)
 	}
-	return opts, nil
+	return file, home, nil
 }
 
 // RepairStore backs the session store up, takes away what nothing needs, and

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"alisio/agent"
+	"alisio/agent/doctor"
 	"alisio/agent/text"
 	"alisio/tui/cli/base"
 	"alisio/tui/term"
@@ -66,7 +67,7 @@ func (c *call) checkSetup(ctx context.Context) (int, error) {
 	if err != nil {
 		return base.ExitUsage, err
 	}
-	o := agent.DoctorOptions{
+	o := doctor.Options{
 		App:  agent.Options{Dir: here, Dirs: dirs, Policy: c.policy, Plugins: plugins, Tools: c.tools, Effort: c.effort, Getenv: c.Getenv},
 		Load: load, Terminal: c.terminal(),
 	}
@@ -75,9 +76,9 @@ func (c *call) checkSetup(ctx context.Context) (int, error) {
 			return base.ExitUsage, err
 		}
 	}
-	check := agent.Doctor
+	check := doctor.Examine
 	if c.network {
-		check = agent.Network
+		check = doctor.Network
 	}
 	var list []finding
 	for _, f := range check(ctx, o) {
@@ -90,8 +91,8 @@ func (c *call) checkSetup(ctx context.Context) (int, error) {
 }
 
 // terminal is what is known of the person's terminal, in words.
-func (c *call) terminal() agent.Terminal {
-	t := agent.Terminal{Term: c.Getenv("TERM"), Locale: cmp.Or(c.Getenv("LC_ALL"), c.Getenv("LC_CTYPE"), c.Getenv("LANG"))}
+func (c *call) terminal() doctor.Terminal {
+	t := doctor.Terminal{Term: c.Getenv("TERM"), Locale: cmp.Or(c.Getenv("LC_ALL"), c.Getenv("LC_CTYPE"), c.Getenv("LANG"))}
 	switch {
 	case term.Color(c.Stdout, c.Getenv):
 		t.Colour = "colour"

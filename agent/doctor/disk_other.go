@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package agent
+package doctor
 
 // diskOf knows nothing of file systems here.
 func diskOf(string) (kind string, free uint64, ok bool) { return "", 0, false }

@@ -1,12 +1,14 @@
 //go:build unix
 
-package agent
+package doctor
 
 import (
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"alisio/agent"
 )
 
 func TestDoctorJudgesModes(t *testing.T) {
@@ -14,20 +16,20 @@ func TestDoctorJudgesModes(t *testing.T) {
 		path   string
 		mode   os.FileMode
 		check  string
-		level  Level
+		level  agent.Level
 		words  string
 		remedy string
 	}{
-		{"state", 0o750, "state directory", Note, "may look into", "chmod 700 "},
-		{"state", 0o770, "state directory", Problem, "may write in", "chmod 700 "},
-		{"config/config.json", 0o622, "configuration", Problem, "may change", "chmod go-w "},
-		{"config/config.json", 0o644, "configuration", Good, "config.json", ""},
+		{"state", 0o750, "state directory", agent.Note, "may look into", "chmod 700 "},
+		{"state", 0o770, "state directory", agent.Problem, "may write in", "chmod 700 "},
+		{"config/config.json", 0o622, "configuration", agent.Problem, "may change", "chmod go-w "},
+		{"config/config.json", 0o644, "configuration", agent.Good, "config.json", ""},
 	} {
 		p := sound(t, "http://127.0.0.1:1")
 		if err := os.Chmod(p.at(c.path), c.mode); err != nil {
 			t.Fatal(err)
 		}
-		if checks := Doctor(t.Context(), p.o); !found(checks, c.check, c.level, c.words, c.remedy) {
+		if checks := Examine(t.Context(), p.o); !found(checks, c.check, c.level, c.words, c.remedy) {
 			t.Errorf("%s %o: got:\n%s", c.path, c.mode, listing(checks))
 		}
 	}
@@ -38,13 +40,13 @@ func TestDoctorWithoutGit(t *testing.T) {
 	p := sound(t, "http://127.0.0.1:1")
 	bin := t.TempDir()
 	t.Setenv("PATH", bin)
-	if checks := Doctor(t.Context(), p.o); !found(checks, "git", Note, "can not be run", "install git") {
+	if checks := Examine(t.Context(), p.o); !found(checks, "git", agent.Note, "can not be run", "install git") {
 		t.Errorf("got:\n%s", listing(checks))
 	}
 	if err := os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\nexit 3\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if checks := Doctor(t.Context(), p.o); !found(checks, "git", Note, "ended with 3", "git --version") {
+	if checks := Examine(t.Context(), p.o); !found(checks, "git", agent.Note, "ended with 3", "git --version") {
 		t.Errorf("got:\n%s", listing(checks))
 	}
 }
@@ -55,7 +57,7 @@ func TestDoctorTellsOfTrustThatIsAPipe(t *testing.T) {
 	if err := syscall.Mkfifo(p.at("state/trust.json"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if checks := Doctor(t.Context(), p.o); !found(checks, "trust", Problem, "not a regular file", "move it away") {
+	if checks := Examine(t.Context(), p.o); !found(checks, "trust", agent.Problem, "not a regular file", "move it away") {
 		t.Errorf("got:\n%s", listing(checks))
 	}
 }

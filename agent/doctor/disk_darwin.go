@@ -1,4 +1,4 @@
-package agent
+package doctor
 
 import "syscall"
 

@@ -1,4 +1,8 @@
-package agent
+// Package doctor looks over what a run needs and says what is wrong with it, each
+// with its remedy: Examine asks nobody, Network contacts whom a run would contact.
+// It mends nothing. What is inside of a session database is checked by CheckStore
+// of package agent.
+package doctor
 
 import (
 	"context"
@@ -6,32 +10,29 @@ import (
 	"fmt"
 	"time"
 
+	"alisio/agent"
 	"alisio/agent/config"
 	"alisio/agent/profile"
 	"alisio/agent/text"
-	"alisio/db"
 	"alisio/llm"
 )
-
-// Level says how much a Check or a Finding matters: Good, Note or Problem.
-type Level = db.Level
 
 // Check is one thing that the doctor looked at.
 type Check struct {
 	// Name is what was looked at, in a word or two: "configuration", "key".
 	Name  string
-	Level Level
+	Level agent.Level
 	// Text is a line without control characters and without the key.
 	Text string
 	// Remedy is what to do about it, empty where nothing is to be done.
 	Remedy string
 }
 
-// DoctorOptions say what the doctor looks at.
-type DoctorOptions struct {
+// Options say what the doctor looks at.
+type Options struct {
 	// App is what a run would be made from. Its Config and Policy.Mode are taken
 	// from Load, and its Store is not used.
-	App Options
+	App agent.Options
 	// Load says which configuration files there are.
 	Load config.LoadOptions
 	// StorePath is the session database of --db; empty is the usual one.
@@ -52,38 +53,40 @@ type Terminal struct {
 	Size string
 }
 
-// Doctor looks over everything that a run needs and contacts nobody. It changes
+// Examine looks over everything that a run needs and contacts nobody. It changes
 // nothing, but that it makes an empty file in each directory that has to be
 // writable, and removes it. Each check that is not Good has a Remedy, where
 // there is one.
-func Doctor(ctx context.Context, o DoctorOptions) []Check {
-	d := newDoctor(o)
-	d.configuration()
-	d.directories()
-	d.workspace(ctx)
-	d.model()
-	d.endpoint()
-	d.key()
-	d.permissions()
-	d.store(ctx)
-	d.instructions()
-	d.plugins(ctx)
-	d.terminal()
-	d.clock()
-	return d.checks
+func Examine(ctx context.Context, o Options) []Check {
+	v := newVisit(o)
+	v.configuration()
+	v.directories()
+	v.workspace(ctx)
+	v.model()
+	v.endpoint()
+	v.key()
+	v.permissions()
+	v.store(ctx)
+	v.instructions()
+	v.plugins(ctx)
+	v.terminal()
+	v.clock()
+	return v.checks
 }
 
-// doctor collects checks.
-type doctor struct {
-	o      DoctorOptions
-	app    Options // o.App with the configuration that was read
+// visit collects checks.
+type visit struct {
+	o      Options
+	app    agent.Options // o.App with the configuration that was read
 	auth   profile.KeyReport
 	checks []Check
 	// misread are the errors of the configuration; the defaults stand in for it.
 	misread []error
 }
 
-func newDoctor(o DoctorOptions) *doctor {
+// newVisit reads the configuration. One that can not be read does not end the visit:
+// what else is wrong is worth knowing.
+func newVisit(o Options) *visit {
 	none := func(string) string { return "" }
 	if o.App.Getenv == nil {
 		o.App.Getenv = none
@@ -94,22 +97,16 @@ func newDoctor(o DoctorOptions) *doctor {
 	if o.Now.IsZero() {
 		o.Now = time.Now()
 	}
-	d := &doctor{o: o, app: o.App}
-	d.app.Store, d.app.Log = nil, nil
+	v := &visit{o: o, app: o.App}
+	v.app.Store, v.app.Log = nil, nil
 	cfg, err := config.Load(o.Load)
 	if err != nil {
-		d.misread = apart(err)
+		v.misread = apart(err)
 		cfg = config.Default()
 	}
-	d.app.Config, d.app.Policy.Mode = cfg, cfg.Permissions.Mode
-	d.auth = profile.InspectKey(d.app.selection())
-	return d
-}
-
-// Hiding returns what takes the key, and the values of extra headers, out of what is
-// shown of a configuration: a gateway's address can hold them. o.Getenv is set.
-func Hiding(o Options) func(text string) string {
-	return profile.InspectKey(o.selection()).Hide
+	v.app.Config, v.app.Policy.Mode = cfg, cfg.Permissions.Mode
+	v.auth = profile.InspectKey(v.app.Selection())
+	return v
 }
 
 // apart returns the errors that were joined.
@@ -124,18 +121,18 @@ func apart(err error) []error {
 // can be long-winded.
 const maxCheck = 1000
 
-func (d *doctor) add(name string, level Level, remedy, format string, args ...any) {
-	clean := func(s string) string { return text.Clip(text.Line(d.auth.Hide(s)), maxCheck) }
-	d.checks = append(d.checks, Check{
+func (v *visit) add(name string, level agent.Level, remedy, format string, args ...any) {
+	clean := func(s string) string { return text.Clip(text.Line(v.auth.Hide(s)), maxCheck) }
+	v.checks = append(v.checks, Check{
 		Name: name, Level: level, Text: clean(fmt.Sprintf(format, args...)), Remedy: clean(remedy),
 	})
 }
 
 // fail adds a problem with the remedy that the error names, else with another.
-func (d *doctor) fail(name string, err error, remedy string) {
+func (v *visit) fail(name string, err error, remedy string) {
 	var told *llm.Error
 	if errors.As(err, &told) && told.Hint != "" {
 		remedy = told.Hint
 	}
-	d.add(name, Problem, remedy, "%v", err)
+	v.add(name, agent.Problem, remedy, "%v", err)
 }

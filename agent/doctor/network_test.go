@@ -1,4 +1,4 @@
-package agent
+package doctor
 
 import (
 	"context"
@@ -19,9 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"alisio/agent"
 	"alisio/agent/transport"
-	"alisio/llm"
-	"alisio/llm/chatapi"
 	"alisio/plug"
 )
 
@@ -32,9 +31,9 @@ func TestNetworkTellsEachStep(t *testing.T) {
 	checks := Network(t.Context(), p.o)
 	keyless(t, checks)
 	for _, want := range []Check{
-		{"hosts", Good, "a run contacts " + host + ", and nobody else", ""},
-		{"connection", Good, "to " + host + ", ", ""},
-		{"GET /models", Good, "1 model, ", ""},
+		{"hosts", agent.Good, "a run contacts " + host + ", and nobody else", ""},
+		{"connection", agent.Good, "to " + host + ", ", ""},
+		{"GET /models", agent.Good, "1 model, ", ""},
 	} {
 		if !found(checks, want.Name, want.Level, want.Text, want.Remedy) {
 			t.Errorf("no %+v in:\n%s", want, listing(checks))
@@ -55,24 +54,24 @@ func TestNetworkRemedies(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		models func(http.ResponseWriter, *http.Request)
-		level  Level
+		level  agent.Level
 		words  string
 		remedy string
 	}{
-		{"other models", status(200, `{"data":[{"id":"x"}]}`), Note, "m is none of them", "--model"},
-		{"no models", status(200, `{"data":[]}`), Good, "0 models", ""},
-		{"wrong key", status(401, `{"error":{"message":"bad key `+secretKey+`"}}`), Problem, "bad key", "check the API key"},
-		{"key that may not", status(403, "{}"), Problem, "403", "what it may use"},
-		{"no catalog", status(404, "no"), Note, "no list of models (404)", "most end in /v1"},
-		{"no GET", status(405, ""), Note, "no list of models (405)", "most end in /v1"},
-		{"too often", status(429, "{}"), Note, "429", "wait"},
-		{"server's fault", status(500, "{}"), Problem, "500", "try again later"},
-		{"a web page", status(200, "<html>Welcome</html>"), Problem, "", "check the base URL"},
+		{"other models", status(200, `{"data":[{"id":"x"}]}`), agent.Note, "m is none of them", "--model"},
+		{"no models", status(200, `{"data":[]}`), agent.Good, "0 models", ""},
+		{"wrong key", status(401, `{"error":{"message":"bad key `+secretKey+`"}}`), agent.Problem, "bad key", "check the API key"},
+		{"key that may not", status(403, "{}"), agent.Problem, "403", "what it may use"},
+		{"no catalog", status(404, "no"), agent.Note, "no list of models (404)", "most end in /v1"},
+		{"no GET", status(405, ""), agent.Note, "no list of models (405)", "most end in /v1"},
+		{"too often", status(429, "{}"), agent.Note, "429", "wait"},
+		{"server's fault", status(500, "{}"), agent.Problem, "500", "try again later"},
+		{"a web page", status(200, "<html>Welcome</html>"), agent.Problem, "", "check the base URL"},
 		{"elsewhere", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
 		},
-			Problem, "another origin", "check the base URL"},
-		{"cut off", func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }, Problem, "closed by the other side", "check the base URL and the network"},
+			agent.Problem, "another origin", "check the base URL"},
+		{"cut off", func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }, agent.Problem, "closed by the other side", "check the base URL and the network"},
 	} {
 		s := serve(t)
 		s.models = c.models
@@ -97,7 +96,7 @@ func closed(t *testing.T) string {
 
 func TestNetworkWithNobodyThere(t *testing.T) {
 	checks := Network(t.Context(), sound(t, "http://"+closed(t)).o)
-	if !found(checks, "connection", Problem, "connection refused", "the server is running") || len(checks) != 2 {
+	if !found(checks, "connection", agent.Problem, "connection refused", "the server is running") || len(checks) != 2 {
 		t.Errorf("got:\n%s", listing(checks))
 	}
 }
@@ -107,7 +106,7 @@ func TestNetworkWithNobodyThere(t *testing.T) {
 func TestNetworkWithoutSuchAName(t *testing.T) {
 	p := sound(t, "https://model.invalid")
 	checks := Network(t.Context(), p.o)
-	if !found(checks, "name lookup", Problem, "model.invalid", "check") || !found(checks, "hosts", Good, "model.invalid:443, and nobody else", "") {
+	if !found(checks, "name lookup", agent.Problem, "model.invalid", "check") || !found(checks, "hosts", agent.Good, "model.invalid:443, and nobody else", "") {
 		t.Errorf("got:\n%s", listing(checks))
 	}
 }
@@ -125,7 +124,7 @@ func TestNetworkWithoutAKey(t *testing.T) {
 	p := sound(t, s.URL)
 	p.env["OPENAI_API_KEY"] = "sk-…" // no header can carry it
 	checks := Network(t.Context(), p.o)
-	if !found(checks, "key", Problem, "non-ASCII", "set it again") || !found(checks, "GET /models", Good, "wants a key", "") {
+	if !found(checks, "key", agent.Problem, "non-ASCII", "set it again") || !found(checks, "GET /models", agent.Good, "wants a key", "") {
 		t.Errorf("got:\n%s", listing(checks))
 	}
 }
@@ -135,7 +134,7 @@ func TestNetworkContactsNobodyForAWrongConfiguration(t *testing.T) {
 	p := sound(t, s.URL)
 	p.write(t, `{"provider":{"baseURL":"`+s.URL+`/v1","modle":"m"}}`)
 	checks := Network(t.Context(), p.o)
-	if !found(checks, "configuration", Problem, "has errors", "alisio doctor lists") || len(checks) != 1 || s.seen() != "" {
+	if !found(checks, "configuration", agent.Problem, "has errors", "alisio doctor lists") || len(checks) != 1 || s.seen() != "" {
 		t.Errorf("asked %q, got:\n%s", s.seen(), listing(checks))
 	}
 }
@@ -148,7 +147,7 @@ func TestNetworkCanBeStopped(t *testing.T) {
 		<-r.Context().Done()
 	}
 	checks := Network(ctx, sound(t, s.URL).o)
-	if !found(checks, "GET /models", Problem, "the check was stopped", "check") {
+	if !found(checks, "GET /models", agent.Problem, "the check was stopped", "check") {
 		t.Errorf("got:\n%s", listing(checks))
 	}
 }
@@ -168,35 +167,42 @@ func TestNetworkThroughAProxy(t *testing.T) {
 	u.User = url.UserPassword("me", "hidden")
 	p := sound(t, "http://model.invalid")
 	p.write(t, `{"provider":{"model":"m","baseURL":"http://model.invalid/v1","auth":"none"}}`)
-	d := newDoctor(p.o)
-	app := open(t, d.app)
-	if app.clients, err = transport.New(transport.Options{Proxy: http.ProxyURL(u)}); err != nil {
+	clients, err := transport.New(transport.Options{Proxy: http.ProxyURL(u)})
+	if err != nil {
 		t.Fatal(err)
 	}
-	d.network(t.Context(), app, http.ProxyURL(u))
-	if !found(d.checks, "hosts", Good, "model.invalid:80 through the proxy "+u.Host+", and nobody else", "") ||
-		!found(d.checks, "connection", Good, "to "+u.Host, "") || !found(d.checks, "GET /models", Good, "1 model", "") || len(d.checks) != 3 {
-		t.Errorf("got:\n%s", listing(d.checks))
+	defer clients.Close()
+	p.with(clients.Client(string(plug.PurposeProvider)))
+	v := newVisit(p.o)
+	app, err := agent.New(t.Context(), v.app)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if strings.Contains(listing(d.checks), "hidden") {
-		t.Errorf("the password of the proxy is shown:\n%s", listing(d.checks))
+	defer app.Close(t.Context())
+	v.network(t.Context(), app, http.ProxyURL(u))
+	if !found(v.checks, "hosts", agent.Good, "model.invalid:80 through the proxy "+u.Host+", and nobody else", "") ||
+		!found(v.checks, "connection", agent.Good, "to "+u.Host, "") || !found(v.checks, "GET /models", agent.Good, "1 model", "") || len(v.checks) != 3 {
+		t.Errorf("got:\n%s", listing(v.checks))
+	}
+	if strings.Contains(listing(v.checks), "hidden") {
+		t.Errorf("the password of the proxy is shown:\n%s", listing(v.checks))
 	}
 
-	d = newDoctor(p.o)
-	d.network(t.Context(), app, func(*http.Request) (*url.URL, error) { return nil, io.EOF })
-	if !found(d.checks, "hosts", Problem, "no valid address", "HTTPS_PROXY") || found(d.checks, "hosts", Good, "", "") {
-		t.Errorf("got:\n%s", listing(d.checks))
+	v = newVisit(p.o)
+	v.network(t.Context(), app, func(*http.Request) (*url.URL, error) { return nil, io.EOF })
+	if !found(v.checks, "hosts", agent.Problem, "no valid address", "HTTPS_PROXY") || found(v.checks, "hosts", agent.Good, "", "") {
+		t.Errorf("got:\n%s", listing(v.checks))
 	}
 }
 
 // The variable is read anew, so that doctor and requests say the same of it.
 func TestNetworkTellsOfAProxyVariable(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "http://me:hunter2@host:port")
-	var d doctor
-	d.auth.Hide = func(s string) string { return s }
-	d.hosts(&url.URL{Scheme: "https", Host: "model.invalid"}, transport.ProxyFromEnvironment)
-	if !found(d.checks, "hosts", Problem, "no valid address", "HTTPS_PROXY") || strings.Contains(listing(d.checks), "hunter2") {
-		t.Errorf("got:\n%s", listing(d.checks))
+	var v visit
+	v.auth.Hide = func(s string) string { return s }
+	v.hosts(&url.URL{Scheme: "https", Host: "model.invalid"}, transport.ProxyFromEnvironment)
+	if !found(v.checks, "hosts", agent.Problem, "no valid address", "HTTPS_PROXY") || strings.Contains(listing(v.checks), "hunter2") {
+		t.Errorf("got:\n%s", listing(v.checks))
 	}
 }
 
@@ -225,19 +231,6 @@ func certified(t *testing.T, until time.Time) (*httptest.Server, *http.Client) {
 	return s, s.Client()
 }
 
-// with makes the plugin of a patient ask through a client.
-func (p *patient) with(c *http.Client) {
-	plugin := toyPlugin()
-	plugin.Setup = func(_ context.Context, api *plug.API) error {
-		_, err := api.AddProvider(plug.ProviderRegistration{ID: toyID, Endpoint: true,
-			Create: func(_ context.Context, s plug.ProviderSettings) (llm.Provider, error) {
-				return chatapi.New(chatapi.Config{ID: toyID, BaseURL: s.BaseURL, Key: s.Key, HTTP: c}), nil
-			}})
-		return err
-	}
-	p.o.App.Plugins = []plug.Plugin{plugin}
-}
-
 func TestNetworkCertificates(t *testing.T) {
 	day := 24 * time.Hour
 	for _, c := range []struct {
@@ -245,15 +238,15 @@ func TestNetworkCertificates(t *testing.T) {
 		left   time.Duration
 		known  bool
 		check  string
-		level  Level
+		level  agent.Level
 		words  string
 		remedy string
 	}{
-		{"good", 90 * day, true, "certificate", Good, `issued by "Authority of Tests" until 20`, ""},
-		{"good, its version", 90 * day, true, "TLS", Good, "TLS 1.3, ", ""},
-		{"ends soon", 5*day + time.Hour, true, "certificate", Note, "it ends in 5 days", "renew"},
-		{"ended", -day, true, "TLS", Problem, "expired", "check"},
-		{"unknown authority", 90 * day, false, "TLS", Problem, `(issued by "Authority of Tests" until 20`, "authority"},
+		{"good", 90 * day, true, "certificate", agent.Good, `issued by "Authority of Tests" until 20`, ""},
+		{"good, its version", 90 * day, true, "TLS", agent.Good, "TLS 1.3, ", ""},
+		{"ends soon", 5*day + time.Hour, true, "certificate", agent.Note, "it ends in 5 days", "renew"},
+		{"ended", -day, true, "TLS", agent.Problem, "expired", "check"},
+		{"unknown authority", 90 * day, false, "TLS", agent.Problem, `(issued by "Authority of Tests" until 20`, "authority"},
 	} {
 		s, client := certified(t, time.Now().Add(c.left))
 		p := sound(t, s.URL)
@@ -265,7 +258,7 @@ func TestNetworkCertificates(t *testing.T) {
 		if !found(checks, c.check, c.level, c.words, c.remedy) {
 			t.Errorf("%s: no %s of %s that says %q with the remedy %q in:\n%s", c.name, c.level, c.check, c.words, c.remedy, listing(checks))
 		}
-		if answered := found(checks, "GET /models", Good, "1 model", ""); answered != (c.level != Problem) {
+		if answered := found(checks, "GET /models", agent.Good, "1 model", ""); answered != (c.level != agent.Problem) {
 			t.Errorf("%s: got:\n%s", c.name, listing(checks))
 		}
 	}
@@ -274,7 +267,7 @@ func TestNetworkCertificates(t *testing.T) {
 func TestNetworkWithoutTLSThere(t *testing.T) {
 	s := serve(t)
 	checks := Network(t.Context(), sound(t, strings.Replace(s.URL, "http:", "https:", 1)).o)
-	if !found(checks, "TLS", Problem, "does not speak TLS", "http:") {
+	if !found(checks, "TLS", agent.Problem, "does not speak TLS", "http:") {
 		t.Errorf("got:\n%s", listing(checks))
 	}
 }

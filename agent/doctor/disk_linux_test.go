@@ -1,8 +1,10 @@
-package agent
+package doctor
 
 import (
 	"strings"
 	"testing"
+
+	"alisio/agent"
 )
 
 func TestMountedAt(t *testing.T) {
@@ -37,11 +39,11 @@ func TestRemote(t *testing.T) {
 func TestDoctorOfAStateThatCanNotBeWritten(t *testing.T) {
 	p := sound(t, "http://127.0.0.1:1")
 	p.o.App.Dirs.State = "/proc/self"
-	if checks := Doctor(t.Context(), p.o); !found(checks, "state directory", Problem, "nothing can be written in /proc/self", "set ALISIO_STATE_HOME") {
+	if checks := Examine(t.Context(), p.o); !found(checks, "state directory", agent.Problem, "nothing can be written in /proc/self", "set ALISIO_STATE_HOME") {
 		t.Errorf("got:\n%s", listing(checks))
 	}
 	p.o.App.Dirs.State = "/proc/self/none"
-	if checks := Doctor(t.Context(), p.o); !found(checks, "state directory", Problem, "nothing can be written in /proc/self", "set ALISIO_STATE_HOME") {
+	if checks := Examine(t.Context(), p.o); !found(checks, "state directory", agent.Problem, "nothing can be written in /proc/self", "set ALISIO_STATE_HOME") {
 		t.Errorf("got:\n%s", listing(checks))
 	}
 }

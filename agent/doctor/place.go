@@ -1,4 +1,4 @@
-package agent
+package doctor
 
 import (
 	"context"
@@ -13,44 +13,45 @@ import (
 	"strings"
 	"time"
 
+	"alisio/agent"
 	"alisio/agent/proc"
 	"alisio/agent/trust"
 )
 
 // configuration tells which files there are and what is wrong with them.
-func (d *doctor) configuration() {
-	for _, err := range d.misread {
-		d.add("configuration", Problem, "correct it; alisio help config lists the keys", "%v", err)
+func (v *visit) configuration() {
+	for _, err := range v.misread {
+		v.add("configuration", agent.Problem, "correct it; alisio help config lists the keys", "%v", err)
 	}
-	if len(d.misread) > 0 {
-		d.add("configuration", Note, "", "what follows is about the defaults, which stand in for it")
+	if len(v.misread) > 0 {
+		v.add("configuration", agent.Note, "", "what follows is about the defaults, which stand in for it")
 	}
-	if dir := d.o.Load.Dirs.Config; dir != "" {
-		d.configFile(filepath.Join(dir, "config.json"), "")
+	if dir := v.o.Load.Dirs.Config; dir != "" {
+		v.configFile(filepath.Join(dir, "config.json"), "")
 	}
-	if file := d.o.Load.File; file != "" {
+	if file := v.o.Load.File; file != "" {
 		if !filepath.IsAbs(file) {
-			file = filepath.Join(d.o.Load.Dir, file)
+			file = filepath.Join(v.o.Load.Dir, file)
 		}
-		d.configFile(file, " (--config)")
+		v.configFile(file, " (--config)")
 	}
-	project := filepath.Join(findRoot(d.app.Dir, d.app.Getenv("HOME")), ".alisio", "config.json")
+	project := filepath.Join(agent.Root(v.app.Dir, v.app.Getenv("HOME")), ".alisio", "config.json")
 	if _, err := os.Lstat(project); err == nil {
-		d.add("configuration", Note, "look at it before you trust it", "%s is a part of the repository: it counts only where the project is trusted", project)
+		v.add("configuration", agent.Note, "look at it before you trust it", "%s is a part of the repository: it counts only where the project is trusted", project)
 	}
 }
 
-func (d *doctor) configFile(path, how string) {
+func (v *visit) configFile(path, how string) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && how == "":
-		d.add("configuration", Good, "", "%s is not there: the defaults hold", path)
+		v.add("configuration", agent.Good, "", "%s is not there: the defaults hold", path)
 	case err != nil:
 		return // told by what could not be read
 	case exposed(info, 0o022):
-		d.add("configuration", Problem, "chmod go-w "+quoted(path), "others than you may change %s (mode %04o)", path, info.Mode().Perm())
-	case !slices.ContainsFunc(d.misread, func(err error) bool { return strings.Contains(err.Error(), strconv.Quote(path)) }):
-		d.add("configuration", Good, "", "%s%s", path, how)
+		v.add("configuration", agent.Problem, "chmod go-w "+quoted(path), "others than you may change %s (mode %04o)", path, info.Mode().Perm())
+	case !slices.ContainsFunc(v.misread, func(err error) bool { return strings.Contains(err.Error(), strconv.Quote(path)) }):
+		v.add("configuration", agent.Good, "", "%s%s", path, how)
 	}
 }
 
@@ -63,26 +64,26 @@ func exposed(info fs.FileInfo, bits fs.FileMode) bool {
 // quoted writes a path for a POSIX shell.
 func quoted(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
 
-func (d *doctor) directories() {
-	dirs := d.app.Dirs
-	d.directory("configuration directory", dirs.Config, "ALISIO_CONFIG_HOME", Note)
-	d.directory("state directory", dirs.State, "ALISIO_STATE_HOME", Problem)
-	d.directory("cache directory", dirs.Cache, "ALISIO_CACHE_HOME", Note)
-	d.space(dirs.State)
-	d.trusted(dirs.State)
+func (v *visit) directories() {
+	dirs := v.app.Dirs
+	v.directory("configuration directory", dirs.Config, "ALISIO_CONFIG_HOME", agent.Note)
+	v.directory("state directory", dirs.State, "ALISIO_STATE_HOME", agent.Problem)
+	v.directory("cache directory", dirs.Cache, "ALISIO_CACHE_HOME", agent.Note)
+	v.space(dirs.State)
+	v.trusted(dirs.State)
 }
 
 // trusted tells of a list of accepted projects that can not be read: runs go on
 // without, and a project's files then count for nothing.
-func (d *doctor) trusted(state string) {
+func (v *visit) trusted(state string) {
 	if _, err := trust.New(state).List(); err != nil && directoryAbove(state) == "" {
-		d.add("trust", Problem, "mend it, or move it away: each project is then asked about again", "%v", err)
+		v.add("trust", agent.Problem, "mend it, or move it away: each project is then asked about again", "%v", err)
 	}
 }
 
 // lockable reports whether the directory of locks, in that beside the database,
 // can be used: no run begins without a lock. A link in its place is none.
-func (d *doctor) lockable(home string) bool {
+func (v *visit) lockable(home string) bool {
 	at, missing := nearest(filepath.Join(home, "locks"))
 	look := os.Lstat
 	if missing {
@@ -96,7 +97,7 @@ func (d *doctor) lockable(home string) bool {
 		err = writable(at)
 	}
 	if err != nil {
-		d.add("session database", Problem, "move it away, or make it a directory of yours that can be written in",
+		v.add("session database", agent.Problem, "move it away, or make it a directory of yours that can be written in",
 			"%s can not be used, and no run begins: %v", at, bare(err))
 	}
 	return err == nil
@@ -114,28 +115,28 @@ func directoryAbove(path string) string {
 
 // directory looks at one of the person's directories; worst is how much it
 // matters that nothing can be written there.
-func (d *doctor) directory(name, path, variable string, worst Level) {
+func (v *visit) directory(name, path, variable string, worst agent.Level) {
 	elsewhere := "set " + variable + " to a directory of yours"
-	if home := d.app.Getenv("HOME"); path == "" && home != "" && !filepath.IsAbs(home) {
-		d.add(name, worst, "set HOME or "+variable+" to an absolute path", "there is no place for it: HOME is %q, which is no absolute path", home)
+	if home := v.app.Getenv("HOME"); path == "" && home != "" && !filepath.IsAbs(home) {
+		v.add(name, worst, "set HOME or "+variable+" to an absolute path", "there is no place for it: HOME is %q, which is no absolute path", home)
 		return
 	}
 	if path == "" {
-		d.add(name, worst, "set HOME or "+variable, "there is no place for it: neither HOME nor %s is set", variable)
+		v.add(name, worst, "set HOME or "+variable, "there is no place for it: neither HOME nor %s is set", variable)
 		return
 	}
 	at, missing := nearest(path)
 	info, err := os.Stat(at)
 	switch {
 	case err != nil:
-		d.add(name, worst, elsewhere, "%s can not be looked at: %v", at, bare(err))
+		v.add(name, worst, elsewhere, "%s can not be looked at: %v", at, bare(err))
 		return
 	case !info.IsDir():
-		d.add(name, worst, "move it away, or "+elsewhere, "%s is no directory", at)
+		v.add(name, worst, "move it away, or "+elsewhere, "%s is no directory", at)
 		return
 	}
 	if err := writable(at); err != nil {
-		d.add(name, worst, "make it writable, or "+elsewhere, "nothing can be written in %s: %v", at, bare(err))
+		v.add(name, worst, "make it writable, or "+elsewhere, "nothing can be written in %s: %v", at, bare(err))
 		return
 	}
 	where := path
@@ -145,15 +146,15 @@ func (d *doctor) directory(name, path, variable string, worst Level) {
 	}
 	switch {
 	case missing:
-		d.add(name, Good, "", "%s is not there yet: it is made when it is needed", where)
+		v.add(name, agent.Good, "", "%s is not there yet: it is made when it is needed", where)
 	case exposed(info, 0o022):
-		d.add(name, Problem, "chmod 700 "+quoted(path), "others than you may write in %s (mode %04o)", where, info.Mode().Perm())
+		v.add(name, agent.Problem, "chmod 700 "+quoted(path), "others than you may write in %s (mode %04o)", where, info.Mode().Perm())
 	case exposed(info, 0o077):
-		d.add(name, Note, "chmod 700 "+quoted(path), "others than you may look into %s (mode %04o)", where, info.Mode().Perm())
-	case worst == Problem && remote(kind):
-		d.add(name, Note, "keep it on a local disk: "+elsewhere, "%s is on a network file system, where the session database is slower", where)
+		v.add(name, agent.Note, "chmod 700 "+quoted(path), "others than you may look into %s (mode %04o)", where, info.Mode().Perm())
+	case worst == agent.Problem && remote(kind):
+		v.add(name, agent.Note, "keep it on a local disk: "+elsewhere, "%s is on a network file system, where the session database is slower", where)
 	default:
-		d.add(name, Good, "", "%s", where)
+		v.add(name, agent.Good, "", "%s", where)
 	}
 }
 
@@ -202,7 +203,7 @@ const (
 	noSpace     = 100 << 20
 )
 
-func (d *doctor) space(dir string) {
+func (v *visit) space(dir string) {
 	if dir == "" {
 		return
 	}
@@ -212,18 +213,18 @@ func (d *doctor) space(dir string) {
 		return
 	}
 	level, remedy := room(free)
-	d.add("free space", level, remedy, "%s in %s", decimal(free), at)
+	v.add("free space", level, remedy, "%s in %s", decimal(free), at)
 }
 
-func room(free uint64) (Level, string) {
+func room(free uint64) (agent.Level, string) {
 	const remedy = "make room there, or set ALISIO_STATE_HOME"
 	switch {
 	case free < noSpace:
-		return Problem, remedy
+		return agent.Problem, remedy
 	case free < scarceSpace:
-		return Note, remedy
+		return agent.Note, remedy
 	}
-	return Good, ""
+	return agent.Good, ""
 }
 
 func decimal(n uint64) string {
@@ -236,27 +237,28 @@ func decimal(n uint64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-func (d *doctor) workspace(ctx context.Context) {
-	root, home := findRoot(d.app.Dir, d.app.Getenv("HOME")), d.app.Getenv("HOME")
+func (v *visit) workspace(ctx context.Context) {
+	home := v.app.Getenv("HOME")
+	root := agent.Root(v.app.Dir, home)
 	_, err := os.Lstat(filepath.Join(root, ".git"))
 	switch {
-	case home != "" && contains(root, realPath(home)):
-		d.add("workspace", Note, "start in a project, or use --cwd", "%s holds your whole home directory: tools can read all of it", root)
+	case agent.HoldsHome(root, home):
+		v.add("workspace", agent.Note, "start in a project, or use --cwd", "%s holds your whole home directory: tools can read all of it", root)
 	case err != nil:
-		d.add("workspace", Note, "git init makes it one", "%s is no git repository: changes can not be compared with what was there", root)
+		v.add("workspace", agent.Note, "git init makes it one", "%s is no git repository: changes can not be compared with what was there", root)
 	default:
-		d.add("workspace", Good, "", "%s", root)
+		v.add("workspace", agent.Good, "", "%s", root)
 	}
 	top := filepath.VolumeName(root) + string(filepath.Separator) // no repository's own settings
 	e, err := proc.Run(ctx, proc.Command{Argv: []string{"git", "--version"}, Dir: top, Timeout: gitPatience}, nil)
 	version := strings.TrimPrefix(strings.TrimSpace(e.Output), "git version ")
 	switch {
 	case err != nil:
-		d.add("git", Note, "install git: git_status and git_diff need it", "git can not be run: %v", err)
+		v.add("git", agent.Note, "install git: git_status and git_diff need it", "git can not be run: %v", err)
 	case e.Code != 0 || e.TimedOut:
-		d.add("git", Note, "see what git --version prints", "git does not work: it ended with %d", e.Code)
+		v.add("git", agent.Note, "see what git --version prints", "git does not work: it ended with %d", e.Code)
 	default:
-		d.add("git", Good, "", "version %s", version)
+		v.add("git", agent.Good, "", "version %s", version)
 	}
 }
 

@@ -1,4 +1,4 @@
-package agent
+package doctor
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"alisio/agent"
 	"alisio/agent/profile"
 	"alisio/agent/text"
 	"alisio/agent/transport"
@@ -33,42 +34,42 @@ const networkPatience = 30 * time.Second
 // each with its time, and where it went wrong with its remedy. It sends no
 // prompt, keeps nothing, and ends within 30 seconds or with ctx. Of the options
 // Terminal and StorePath do not count.
-func Network(ctx context.Context, o DoctorOptions) []Check {
-	d := newDoctor(o)
-	if len(d.misread) > 0 {
-		d.add("configuration", Problem, "alisio doctor lists what is wrong", "it has errors: nobody is contacted, since nobody knows who was meant")
-		return d.checks
+func Network(ctx context.Context, o Options) []Check {
+	v := newVisit(o)
+	if len(v.misread) > 0 {
+		v.add("configuration", agent.Problem, "alisio doctor lists what is wrong", "it has errors: nobody is contacted, since nobody knows who was meant")
+		return v.checks
 	}
-	app, err := New(ctx, d.app)
+	app, err := agent.New(ctx, v.app)
 	if err != nil {
-		d.fail("application", err, "alisio doctor tells more")
-		return d.checks
+		v.fail("application", err, "alisio doctor tells more")
+		return v.checks
 	}
-	d.network(ctx, app, transport.ProxyFromEnvironment)
+	v.network(ctx, app, transport.ProxyFromEnvironment)
 	if err := app.Close(context.WithoutCancel(ctx)); err != nil {
-		d.add("application", Note, "report this", "%v", err)
+		v.add("application", agent.Note, "report this", "%v", err)
 	}
-	return d.checks
+	return v.checks
 }
 
 // network does the work of Network with an application; proxy is what its
 // transport goes by.
-func (d *doctor) network(ctx context.Context, app *App, proxy func(*http.Request) (*url.URL, error)) {
-	s := d.app.selection()
+func (v *visit) network(ctx context.Context, app *agent.App, proxy func(*http.Request) (*url.URL, error)) {
+	s := v.app.Selection()
 	u, err := url.Parse(s.Config.Provider.BaseURL)
 	if err != nil {
-		d.add("endpoint", Problem, "check provider.baseURL", "the base URL is not valid")
+		v.add("endpoint", agent.Problem, "check provider.baseURL", "the base URL is not valid")
 		return
 	}
-	if d.auth.Err != nil {
+	if v.auth.Err != nil {
 		// Whether the server can be reached is worth knowing all the same.
-		d.key()
+		v.key()
 		s.Config.Provider.Auth, s.Config.Provider.ExtraHeaders = "none", nil
 	}
-	d.hosts(u, proxy)
-	choice, err := app.providers.Connect(ctx, s)
+	v.hosts(u, proxy)
+	choice, err := app.ProviderOf(ctx, s)
 	if err != nil {
-		d.fail("endpoint", err, "alisio doctor tells more")
+		v.fail("endpoint", err, "alisio doctor tells more")
 		return
 	}
 	defer choice.Provider.Close()
@@ -84,27 +85,27 @@ func (d *doctor) network(ctx context.Context, app *App, proxy func(*http.Request
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("the check was stopped")
 	}
-	if d.phases(&p, err) {
-		d.answer(list, err, took)
+	if v.phases(&p, err) {
+		v.answer(list, err, took)
 	}
 }
 
 var errNoAnswer = fmt.Errorf("no answer within %v", networkPatience)
 
 // hosts names everybody who is contacted.
-func (d *doctor) hosts(u *url.URL, choose func(*http.Request) (*url.URL, error)) {
+func (v *visit) hosts(u *url.URL, choose func(*http.Request) (*url.URL, error)) {
 	line := "a run contacts " + hostPort(u)
 	if !transport.IsLoopback(u.Hostname()) {
 		proxy, err := choose(&http.Request{URL: u})
 		switch {
 		case err != nil: // would be quoted with a password
-			d.add("hosts", Problem, "give it as http://host:port in HTTPS_PROXY or HTTP_PROXY", "the proxy of the environment has no valid address")
+			v.add("hosts", agent.Problem, "give it as http://host:port in HTTPS_PROXY or HTTP_PROXY", "the proxy of the environment has no valid address")
 			return
 		case proxy != nil:
 			line += " through the proxy " + hostPort(proxy)
 		}
 	}
-	d.add("hosts", Good, "", "%s, and nobody else", line)
+	v.add("hosts", agent.Good, "", "%s, and nobody else", line)
 }
 
 func hostPort(u *url.URL) string {
@@ -177,7 +178,7 @@ func (p *probe) end(s *step, err error, what string) {
 // phases tells of each step that was begun, and reports whether all that were
 // ended well: err is then about the answer, or about the proxy. The step that
 // did not is told with err, which knows the fault and its remedy.
-func (d *doctor) phases(p *probe, err error) bool {
+func (v *visit) phases(p *probe, err error) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range []struct {
@@ -191,14 +192,14 @@ func (d *doctor) phases(p *probe, err error) bool {
 		switch {
 		case s.begun.IsZero():
 		case s.took > 0 && s.err == nil:
-			d.add(s.name, Good, "", "%s%s, %s", s.good, s.what, milliseconds(s.took))
+			v.add(s.name, agent.Good, "", "%s%s, %s", s.good, s.what, milliseconds(s.took))
 		case err == nil: // a second connection that was not needed
 		default:
-			d.fail(s.name, withCertificate(err), s.remedy)
+			v.fail(s.name, withCertificate(err), s.remedy)
 			return false
 		}
 	}
-	d.certificate(p.state)
+	v.certificate(p.state)
 	return true
 }
 
@@ -209,16 +210,16 @@ func milliseconds(t time.Duration) string {
 // soon is how long before its end a certificate is worth a word.
 const soon = 14 * 24 * time.Hour
 
-func (d *doctor) certificate(s tls.ConnectionState) {
+func (v *visit) certificate(s tls.ConnectionState) {
 	if len(s.PeerCertificates) == 0 {
 		return
 	}
 	leaf := s.PeerCertificates[0]
-	if left := leaf.NotAfter.Sub(d.o.Now); left < soon {
-		d.add("certificate", Note, "whoever runs the server has to renew it", "%s: it ends in %d days", issued(leaf), int(left/(24*time.Hour)))
+	if left := leaf.NotAfter.Sub(v.o.Now); left < soon {
+		v.add("certificate", agent.Note, "whoever runs the server has to renew it", "%s: it ends in %d days", issued(leaf), int(left/(24*time.Hour)))
 		return
 	}
-	d.add("certificate", Good, "", "%s", issued(leaf))
+	v.add("certificate", agent.Good, "", "%s", issued(leaf))
 }
 
 // issued says who vouches for a certificate. The name is the server's to choose.
@@ -241,9 +242,9 @@ func withCertificate(err error) error {
 }
 
 // answer judges what came for GET /models.
-func (d *doctor) answer(list Catalog, err error, took time.Duration) {
+func (v *visit) answer(list agent.Catalog, err error, took time.Duration) {
 	const name = "GET /models"
-	p := d.app.Config.Provider
+	p := v.app.Config.Provider
 	var e *llm.Error
 	status := 0
 	if errors.As(err, &e) {
@@ -251,25 +252,25 @@ func (d *doctor) answer(list Catalog, err error, took time.Duration) {
 	}
 	switch {
 	case err == nil:
-		d.offered(list, took)
-	case status == http.StatusUnauthorized && d.auth.Err != nil:
-		d.add(name, Good, "", "the server answers, and wants a key, %s", milliseconds(took))
+		v.offered(list, took)
+	case status == http.StatusUnauthorized && v.auth.Err != nil:
+		v.add(name, agent.Good, "", "the server answers, and wants a key, %s", milliseconds(took))
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		d.fail(name, err, "check the key in "+p.APIKeyEnv)
+		v.fail(name, err, "check the key in "+p.APIKeyEnv)
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed:
-		d.add(name, Note, "if runs get a "+fmt.Sprint(status)+" too, correct the base URL: most end in /v1",
+		v.add(name, agent.Note, "if runs get a "+fmt.Sprint(status)+" too, correct the base URL: most end in /v1",
 			"the server has no list of models (%d), as many have none, %s", status, milliseconds(took))
 	case llm.CauseOf(err) == llm.CauseRateLimited:
-		d.add(name, Note, "wait, and try again", "%v", err)
+		v.add(name, agent.Note, "wait, and try again", "%v", err)
 	case status >= http.StatusInternalServerError:
-		d.fail(name, err, "try again later: the fault is the server's")
+		v.fail(name, err, "try again later: the fault is the server's")
 	default:
-		d.fail(name, err, "check the base URL and the network")
+		v.fail(name, err, "check the base URL and the network")
 	}
 }
 
-func (d *doctor) offered(list Catalog, took time.Duration) {
-	model := d.app.Config.Provider.Model
+func (v *visit) offered(list agent.Catalog, took time.Duration) {
+	model := v.app.Config.Provider.Model
 	has := slices.ContainsFunc(list.Models, func(m llm.Model) bool { return m.ID == model })
 	models := "models"
 	if len(list.Models) == 1 {
@@ -277,8 +278,8 @@ func (d *doctor) offered(list Catalog, took time.Duration) {
 	}
 	line := fmt.Sprintf("%d %s, %s", len(list.Models), models, milliseconds(took))
 	if model != "" && !has && len(list.Models) > 0 {
-		d.add("GET /models", Note, "alisio models lists them; --model names one", "%s; %s is none of them", line, model)
+		v.add("GET /models", agent.Note, "alisio models lists them; --model names one", "%s; %s is none of them", line, model)
 		return
 	}
-	d.add("GET /models", Good, "", "%s", line)
+	v.add("GET /models", agent.Good, "", "%s", line)
 }

@@ -1,4 +1,4 @@
-package agent
+package doctor
 
 import (
 	"bufio"
@@ -42,11 +42,17 @@ func mountedAt(table io.Reader, dir string) string {
 		if !found || len(fields) < 5 || len(types) == 0 {
 			continue
 		}
-		if at := unescaped(fields[4]); len(at) >= longest && contains(at, dir) {
+		if at := unescaped(fields[4]); len(at) >= longest && above(at, dir) {
 			kind, longest = types[0], len(at)
 		}
 	}
 	return kind
+}
+
+// above reports whether dir is at or below another.
+func above(at, dir string) bool {
+	rel, err := filepath.Rel(at, dir)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // unescaped turns \040 and its like into the characters that they stand for.
