@@ -85,7 +85,7 @@ func (s states) Set(ctx context.Context, plugin, key string, value json.RawMessa
 }
 
 func (s states) Delete(ctx context.Context, plugin, key string) error {
-	return s.s.DeleteState(ctx, plugin, key)
+	return s.s.SetState(ctx, plugin, key, "")
 }
 
 func (s states) Keys(ctx context.Context, plugin, prefix string) ([]string, error) {

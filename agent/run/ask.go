@@ -19,15 +19,11 @@ type Plans struct {
 	hash     string
 }
 
-// number gives a plan its hash, and where the tool has not, its id, which the
-// session's plans share, and its revision. A text that was reviewed last is the same
-// revision.
+// number gives a plan its id, which the session's plans share, its revision and its
+// hash. A text that was reviewed last is the same revision.
 func (p *Plans) number(r plug.Review) plug.Review {
 	sum := sha256.Sum256([]byte(r.Text))
 	r.Hash = hex.EncodeToString(sum[:])
-	if r.PlanID != "" && r.Revision > 0 {
-		return r
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.id == "" {

@@ -33,7 +33,8 @@ type memorySession struct {
 
 // NewMemory makes an empty store.
 func NewMemory() *Memory {
-	return &Memory{sessions: make(map[string]*memorySession), locks: make(map[string]bool), below: make(map[string][]string)}
+	return &Memory{sessions: make(map[string]*memorySession), locks: make(map[string]bool), below: make(map[string][]string),
+		states: make(map[string]map[string]string)}
 }
 
 // Create implements Store.

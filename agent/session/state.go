@@ -15,16 +15,11 @@ import (
 type States interface {
 	// State returns a value, or ErrNotFound.
 	State(ctx context.Context, plugin, key string) (string, error)
+	// SetState stores a value; an empty one takes it away.
 	SetState(ctx context.Context, plugin, key, value string) error
-	DeleteState(ctx context.Context, plugin, key string) error
 	// StateKeys lists the keys with a prefix, sorted.
 	StateKeys(ctx context.Context, plugin, prefix string) ([]string, error)
 }
-
-var (
-	_ States = (*SQLite)(nil)
-	_ States = (*Memory)(nil)
-)
 
 // State implements States.
 func (s *SQLite) State(ctx context.Context, plugin, key string) (string, error) {
@@ -34,12 +29,12 @@ func (s *SQLite) State(ctx context.Context, plugin, key string) (string, error) 
 
 // SetState implements States.
 func (s *SQLite) SetState(ctx context.Context, plugin, key, value string) error {
-	return s.change(ctx, "store state "+key, func(tx *db.Tx) error { return tx.SetState(plugin, key, value) })
-}
-
-// DeleteState implements States.
-func (s *SQLite) DeleteState(ctx context.Context, plugin, key string) error {
-	return s.change(ctx, "delete state "+key, func(tx *db.Tx) error { return tx.DeleteState(plugin, key) })
+	return s.change(ctx, "store state "+key, func(tx *db.Tx) error {
+		if value == "" {
+			return tx.DeleteState(plugin, key)
+		}
+		return tx.SetState(plugin, key, value)
+	})
 }
 
 // StateKeys implements States.
@@ -68,21 +63,14 @@ func (m *Memory) State(_ context.Context, plugin, key string) (string, error) {
 func (m *Memory) SetState(_ context.Context, plugin, key, value string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.states == nil {
-		m.states = make(map[string]map[string]string)
+	if value == "" {
+		delete(m.states[plugin], key)
+		return nil
 	}
 	if m.states[plugin] == nil {
 		m.states[plugin] = make(map[string]string)
 	}
 	m.states[plugin][key] = value
-	return nil
-}
-
-// DeleteState implements States.
-func (m *Memory) DeleteState(_ context.Context, plugin, key string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.states[plugin], key)
 	return nil
 }
 

@@ -11,12 +11,8 @@ import (
 	"alisio/plug"
 )
 
-const (
-	// maxPlan bounds the text of a plan, in bytes.
-	maxPlan = 48_000
-	// planKey is where the state of the plan is kept in the session.
-	planKey = "plan"
-)
+// maxPlan bounds the text of a plan, in bytes.
+const maxPlan = 48_000
 
 // exitPlan puts a plan before the person. Its result begins with one of the words
 // approved, skipped, feedback, unavailable (spec events.md, plan_decided), and says
@@ -27,16 +23,6 @@ type exitPlan struct{}
 type planArgs struct {
 	Plan  string `json:"plan"`
 	Title string `json:"title"`
-}
-
-// planState tells which versions of a plan were put before the person.
-type planState struct {
-	ID       string `json:"id"`
-	Revision int    `json:"revision"`
-	Hash     string `json:"hash"`
-	// Open: the person asked for changes, so that the next text is a new version of
-	// the same plan.
-	Open bool `json:"open"`
 }
 
 func (exitPlan) Spec() plug.ToolSpec {
@@ -83,23 +69,13 @@ func (t exitPlan) Execute(ctx context.Context, c *plug.Call, p plug.Plan) (plug.
 	if err != nil {
 		return plug.Result{}, err
 	}
-	s, err := nextPlan(ctx, c, hashOf([]byte(a.Plan)))
-	if err != nil {
-		return plug.Result{}, err
-	}
-	q := plug.Question{Kind: plug.AskPlan, Tool: t.Spec().Name, Plan: p,
-		Review: plug.Review{PlanID: s.ID, Revision: s.Revision, Hash: s.Hash, Title: a.Title, Text: a.Plan}}
+	q := plug.Question{Kind: plug.AskPlan, Tool: t.Spec().Name, Plan: p, Review: plug.Review{Title: a.Title, Text: a.Plan}}
 	answer, err := ask(ctx, c, q)
 	if err != nil && !errors.Is(err, plug.ErrNoSurface) {
 		return plug.Result{}, err
 	}
 	word, next := decided(answer, err)
-	s.Open = word == "feedback"
-	if err := s.keep(ctx, c); err != nil {
-		return plug.Result{}, err
-	}
-	out := fmt.Sprintf("%s: revision %d of the plan, sha256 %s\n%s", word, s.Revision, s.Hash, next)
-	return plug.Text(out).WithSummary("%s", word), nil
+	return plug.Text(word+": "+next).WithSummary("%s", word), nil
 }
 
 // decided is the word for an answer and what the model does now.
@@ -121,36 +97,4 @@ func said(reason string) string {
 		return "They added nothing."
 	}
 	return "They wrote:\n" + reason
-}
-
-// nextPlan is the state for a text: a new version of a plan that is open for
-// changes, else a new plan, which has the name of its first call.
-func nextPlan(ctx context.Context, c *plug.Call, hash string) (planState, error) {
-	fresh := planState{ID: c.CallID, Revision: 1, Hash: hash}
-	if c.State.Get == nil {
-		return fresh, nil
-	}
-	raw, err := c.State.Get(ctx, planKey)
-	if err != nil {
-		return fresh, fmt.Errorf("read the state of the plan: %w", err)
-	}
-	var last planState
-	if json.Unmarshal(raw, &last) != nil || !last.Open || last.ID == "" || last.Revision < 1 {
-		return fresh, nil
-	}
-	if last.Hash != hash {
-		last.Revision, last.Hash = last.Revision+1, hash
-	}
-	return last, nil
-}
-
-func (s planState) keep(ctx context.Context, c *plug.Call) error {
-	raw, err := json.Marshal(s)
-	if err == nil && c.State.Set != nil {
-		err = c.State.Set(ctx, planKey, raw)
-	}
-	if err != nil {
-		return fmt.Errorf("keep the state of the plan: %w", err)
-	}
-	return nil
 }
