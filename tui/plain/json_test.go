@@ -21,6 +21,7 @@ func ttft(n int64) *int64 { return &n }
 // samples has one payload of each type, filled.
 func samples() []plug.Payload {
 	return []plug.Payload{
+		plug.ModelChanged{Model: hostile, Previous: hostile},
 		plug.RunStarted{Model: hostile},
 		plug.Delta{Delta: hostile},
 		plug.ReasoningText{Delta: hostile},
