@@ -1,11 +1,13 @@
 // Package term knows what the standard streams are: terminals or not, how wide,
-// and whether they show colour; and which signals end a program there. It is the one
+// and whether they show colour and Unicode; and which signals end a program there. It is the one
 // door to golang.org/x/term.
 package term
 
 import (
+	"cmp"
 	"os"
 	"runtime"
+	"strings"
 
 	"golang.org/x/term"
 )
@@ -73,4 +75,16 @@ func Color(stream any, getenv func(string) string) bool {
 		return false
 	}
 	return IsTerminal(stream)
+}
+
+// Unicode reports whether a terminal shows characters beyond ASCII: the locale says so
+// (POSIX: of LC_ALL, LC_CTYPE and LANG the first that is set), or the system needs none.
+func Unicode(getenv func(string) string) bool {
+	locale := cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))
+	if locale == "" {
+		return runtime.GOOS == "windows"
+	}
+	_, charset, _ := strings.Cut(strings.ToLower(locale), ".")
+	charset, _, _ = strings.Cut(charset, "@")
+	return charset == "utf-8" || charset == "utf8"
 }

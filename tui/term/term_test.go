@@ -3,6 +3,7 @@ package term
 import (
 	"bytes"
 	"os"
+	"runtime"
 	"testing"
 )
 
@@ -33,6 +34,25 @@ func TestColor(t *testing.T) {
 	} {
 		got := Color(&bytes.Buffer{}, func(k string) string { return c.env[k] })
 		if got != c.want {
+			t.Errorf("%v: got %v, want %v", c.env, got, c.want)
+		}
+	}
+}
+
+func TestUnicode(t *testing.T) {
+	for _, c := range []struct {
+		env  map[string]string
+		want bool
+	}{
+		{map[string]string{"LANG": "C.UTF-8"}, true},
+		{map[string]string{"LANG": "de_DE.utf8@euro"}, true},
+		{map[string]string{"LANG": "C.UTF-8", "LC_CTYPE": "POSIX"}, false},
+		{map[string]string{"LC_CTYPE": "en_GB.UTF-8", "LC_ALL": "C"}, false},
+		{map[string]string{"LC_ALL": "ja_JP.eucJP", "LANG": "C.UTF-8"}, false},
+		{map[string]string{"LC_ALL": "en_GB"}, false},
+		{nil, runtime.GOOS == "windows"},
+	} {
+		if got := Unicode(func(k string) string { return c.env[k] }); got != c.want {
 			t.Errorf("%v: got %v, want %v", c.env, got, c.want)
 		}
 	}
