@@ -84,7 +84,7 @@ func (t *Transcript) Message(m agent.Stored) error {
 		who += " [shortened here]"
 	}
 	var b strings.Builder
-	if body := strings.TrimRight(text.Plain(m.Message.Text), "\n"); body != "" {
+	if body := strings.TrimRight(text.Plain(m.Message.Shown()), "\n"); body != "" {
 		b.WriteString(body + "\n")
 	}
 	for _, a := range m.Message.Attachments {

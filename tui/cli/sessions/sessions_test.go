@@ -116,7 +116,8 @@ func TestAConversationIsShownSafely(t *testing.T) {
 		{Seq: 2, Message: llm.Message{Role: llm.RoleUser, Text: foul, Attachments: []llm.Attachment{{MIMEType: "image/png" + foul, Data: make([]byte, 1500)}}}},
 		{Seq: 3, Message: llm.Message{Role: llm.RoleUser, Text: "old"}, CopyOf: 1},
 		// Of a message that is sent, and one with another text: what models are told.
-		{Seq: 3, Message: llm.Message{Role: llm.RoleUser, Text: "no copy"}, CopyOf: 2}, {Seq: 3, Message: llm.Message{Role: llm.RoleUser, Text: "less"}, CopyOf: 1},
+		{Seq: 3, Message: llm.Message{Role: llm.RoleUser, Text: "no copy"}, CopyOf: 2},
+		{Seq: 3, Message: llm.Message{Role: llm.RoleUser, Text: "more than was typed", Display: "/review it"}}, {Seq: 3, Message: llm.Message{Role: llm.RoleUser, Text: "less"}, CopyOf: 1},
 		{Seq: 4, Err: errors.New("no JSON: " + foul)},
 		{Seq: 5, Message: llm.Message{Role: llm.RoleAssistant, Text: "I look.", Calls: []llm.ToolCall{
 			{ID: "1", Name: "read" + foul, Arguments: foul}, {ID: "2", Name: "shell", Arguments: strings.Repeat("x", 500)}, {ID: "3", Name: "lost"},
@@ -138,7 +139,7 @@ func TestAConversationIsShownSafely(t *testing.T) {
 	got := out.String()
 	isSafe(t, got)
 	for _, want := range []string{
-		"\nyou (compacted):\nold\n", "\nyou:\nno copy\n", "\ncontext from memory/x", ":\nnotes\n", "\nyou [shortened here]:\nless\n", "\n[row 4 is left out: ", "[image/png", "2 kB]", "assistant:\nI look.\n",
+		"\nyou (compacted):\nold\n", "\nyou:\nno copy\n", "\nyou:\n/review it\n", "\ncontext from memory/x", ":\nnotes\n", "\nyou [shortened here]:\nless\n", "\n[row 4 is left out: ", "[image/png", "2 kB]", "assistant:\nI look.\n",
 		"· failed: yyyy", "…\n", "tool: lost · no result is stored\n", "tool: (unknown call)\n", "[cut at the output limit]\n[interrupted]\n",
 	} {
 		if !strings.Contains(got, want) {
