@@ -30,6 +30,7 @@ type settings struct {
 	hermetic  bool
 	continued bool
 	noTUI     bool
+	noBanner  bool
 	network   bool
 	noColor   bool
 	keep      bool
@@ -130,6 +131,8 @@ func commonFlags() []flag {
 			Set: func(s *settings, v string) error { s.overrides.Model = &v; return nil }},
 		{Name: "network", In: []string{"doctor"}, Help: "check the hosts that a run would contact",
 			Set: args.On(func(s *settings) *bool { return &s.network })},
+		{Name: "no-banner", Help: "begin a conversation without the startup screen",
+			Set: args.On(func(s *settings) *bool { return &s.noBanner })},
 		{Name: "no-color", Everywhere: true, Help: "print without colour, as NO_COLOR does",
 			Set: args.On(func(s *settings) *bool { return &s.noColor })},
 		{Name: "no-tui", Help: "talk in lines, not on a screen; a run does neither",

@@ -69,18 +69,18 @@ func (c *call) talk(ctx context.Context, prompt string, find func(context.Contex
 	interrupts := make(chan os.Signal, 1) // one that is dropped changes nothing
 	lines := plain.NewLines(plain.LineOptions{
 		Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr, Getenv: c.Getenv, Interrupts: interrupts,
-		Quit: base.Quit, Quiet: c.Quiet,
+		Quit: base.Quit, Quiet: c.Quiet, NoBanner: c.noBanner,
 	})
 	ctx, stop := term.Signals(ctx, interrupts, func() {
 		lines.Restore()
 		base.Quit()
 	})
 	defer stop()
-	var root, mode string
+	var root, dir, mode string
 	work := func(ctx context.Context, app *agent.App, t task) (int, error) {
 		ended, err := lines.Run(ctx, app, plain.Talk{
 			Session: t.session, Prompt: t.prompt, Images: t.images, Acknowledge: c.task.acknowledge,
-			CorrelationID: c.task.correlationID, Workspace: root, Mode: mode, History: t.store.Messages,
+			CorrelationID: c.task.correlationID, Workspace: root, Dir: dir, Mode: mode, History: t.store.Messages,
 			GoOn:   func(ctx context.Context, id string) string { return c.goOn(ctx, t.store, id) },
 			Advise: func(err error) error { return c.advised(lasting(err)) },
 		})
@@ -99,6 +99,6 @@ func (c *call) talk(ctx context.Context, prompt string, find func(context.Contex
 	}
 	return c.start(ctx, job{prompt: prompt, work: work, find: find(ctx), change: func(o *agent.Options) {
 		o.Asker, o.Log, mode = lines, slog.New(lines.Log()), string(o.Policy.Mode)
-		root = agent.Root(o.Dir, c.Getenv("HOME"))
+		root, dir = agent.Root(o.Dir, c.Getenv("HOME")), o.Dir
 	}})
 }

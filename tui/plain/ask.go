@@ -66,26 +66,51 @@ func (l *Lines) Ask(ctx context.Context, q plug.Question) (plug.Answer, error) {
 // while it stands. Stop cancels the run that asks.
 func (l *Lines) put(a asking, stop func()) {
 	defer l.hold()()
+	if l.shown != nil {
+		defer l.shown.pause()() // a person's time
+	}
 	r := l.answer(a, stop)
 	switch {
-	case r.err != nil:
+	case r.err != nil && (errors.Is(r.err, context.Canceled) || errors.Is(r.err, context.DeadlineExceeded)):
 		l.tell("the question was withdrawn")
+	case r.err != nil:
+		l.tell("a question could not be put: %s", r.err)
+	case r.By == plug.ByHeadless && (a.q.Kind == plug.AskQuestions || a.q.Kind == plug.AskPlan):
+		l.tell("that is no answer: %s", r.Reason)
 	case r.By == plug.ByHeadless:
 		l.tell("that is a no: %s", r.Reason)
 	}
 	a.reply <- r
 }
 
-// answer shows a question and reads the answer:
+// answer shows a question and reads the answer.
+func (l *Lines) answer(a asking, stop func()) answered {
+	l.takeWaiting()
+	switch a.q.Kind {
+	case plug.AskQuestions, plug.AskPlan:
+		if l.end != nil {
+			r := no("the input has ended and nobody can be asked")
+			r.Chosen = make([]plug.Chosen, len(a.q.Questions))
+			return r
+		}
+		if a.q.Kind == plug.AskPlan {
+			return l.review(a, stop)
+		}
+		return l.choose(a, stop)
+	}
+	if l.end != nil {
+		return no(one(a.q.Tool) + " was not allowed, since the input has ended and nobody can be asked")
+	}
+	return l.allow(a, stop)
+}
+
+// allow asks whether a call may run:
 //
 //	what came before ─► waits for the next prompt
 //	                    question shown
 //	what comes now   ─► dropped, until nothing came for a while
 //	                    mark ─► a line ─► y, a, n: done; ?: all of it; else again
-func (l *Lines) answer(a asking, stop func()) answered {
-	if l.takeWaiting(); l.end != nil {
-		return no(one(a.q.Tool) + " was not allowed, since the input has ended and nobody can be asked")
-	}
+func (l *Lines) allow(a asking, stop func()) answered {
 	whole := question(a.q, l.session, l.cells(), false)
 	shown, all := brief(whole)
 	l.print("\n%s\n", strings.Join(shown, "\n"))
@@ -185,14 +210,23 @@ func (l *Lines) reply(a asking, stop func(), mark string) (typed, *answered) {
 			}
 			dropped, flushed = 0, time.Time{}
 		case <-l.o.Interrupts:
-			l.print("\n")
-			l.interrupt(stop)
-			return typed{}, &answered{Answer: plug.Answer{Decision: plug.Deny}, err: context.Canceled}
+			return typed{}, l.interruptedIn(stop)
 		case <-a.ctx.Done():
 			l.print("\n")
-			return typed{}, &answered{Answer: plug.Answer{Decision: plug.Deny}, err: a.ctx.Err()}
+			return typed{}, withdrawn(a.ctx.Err())
 		}
 	}
+}
+
+// interruptedIn stops what asks, and with it the question.
+func (l *Lines) interruptedIn(stop func()) *answered {
+	l.print("\n")
+	l.interrupt(stop)
+	return withdrawn(context.Canceled)
+}
+
+func withdrawn(err error) *answered {
+	return &answered{Answer: plug.Answer{Decision: plug.Deny}, err: err}
 }
 
 // mark shows the mark and returns when: no line that was begun before is an answer.

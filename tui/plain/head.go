@@ -7,6 +7,8 @@ import (
 	"alisio/agent"
 	"alisio/agent/text"
 	"alisio/llm"
+	"alisio/plug"
+	"alisio/tui/term"
 )
 
 // head says what the conversation is with, and how to leave.
@@ -15,16 +17,56 @@ func (l *Lines) head(ctx context.Context, app *agent.App, t Talk) error {
 	if err != nil || l.o.Quiet {
 		return err
 	}
+	leave := "Ctrl+C stops a run; exit or Ctrl+D leaves"
+	if l.banner() {
+		l.print("%s\n\n", app.Startup(ctx, l.terminal()))
+		// Model, server, directory and permissions were just said.
+		if t.Session != "" {
+			l.print("%s\n", sessionFact(t.Session))
+		}
+		if t.Workspace != "" && t.Workspace != t.Dir {
+			l.print("workspace %s\n", one(t.Workspace))
+		}
+	} else {
+		l.facts(model, host, t)
+		leave += "; /help lists the commands"
+	}
+	l.wrapped(`Enter sends; \ at the end of a line goes on with the next; a line of ` + blockMark + ` begins and ends a block`)
+	l.wrapped(leave)
+	return l.lastExchange(ctx, t, t.Session)
+}
+
+// wrapped prints words of our own, which are not broken at the end of the screen.
+func (l *Lines) wrapped(s string) {
+	if width, _ := term.Size(l.out); width > 0 {
+		s = strings.Join(text.Wrap(s, max(width, fewestCells)), "\n")
+	}
+	l.print("%s\n", s)
+}
+
+// banner reports whether the startup screen is shown: on a terminal alone, and where
+// nobody said no.
+func (l *Lines) banner() bool {
+	return !l.o.Quiet && !l.o.NoBanner && l.o.Getenv("CI") == "" && l.in.terminal && term.IsTerminal(l.out)
+}
+
+// terminal is what a screen of plugins can show here.
+func (l *Lines) terminal() plug.Terminal {
+	columns, _ := term.Size(l.out)
+	dumb := l.o.Getenv("TERM") == "dumb"
+	return plug.Terminal{
+		Color: !dumb && term.Color(l.out, l.o.Getenv), Unicode: !dumb && term.Unicode(l.o.Getenv),
+		Columns: columns, Interactive: l.in.terminal,
+	}
+}
+
+// facts are the head where no screen stands in front of it.
+func (l *Lines) facts(model, host string, t Talk) {
 	facts := []string{"alisio " + agent.Version, one(model)}
 	if host != "" {
 		facts[1] += " at " + one(host)
 	}
-	const short = 8
-	if t.Session == "" {
-		facts = append(facts, "new session")
-	} else {
-		facts = append(facts, "session "+one(t.Session[:min(len(t.Session), short)]))
-	}
+	facts = append(facts, sessionFact(t.Session))
 	if t.Mode != "" {
 		facts = append(facts, "permissions: "+t.Mode)
 	}
@@ -32,17 +74,38 @@ func (l *Lines) head(ctx context.Context, app *agent.App, t Talk) error {
 	if t.Workspace != "" {
 		l.print("%s\n", one(t.Workspace))
 	}
-	l.print("Enter sends; \\ at the end of a line goes on with the next; a line of %s begins and ends a block\n", blockMark)
-	l.print("Ctrl+C stops a run; exit or Ctrl+D leaves\n")
-	if t.Session != "" && t.History != nil {
-		return l.lastExchange(ctx, t)
+}
+
+func sessionFact(id string) string {
+	const short = 8
+	if id == "" {
+		return "new session"
 	}
-	return nil
+	return "session " + one(id[:min(len(id), short)])
+}
+
+// moves goes on with another session, or a new one, and shows where it stood. The
+// command has said which one it is.
+func (l *Lines) moves(ctx context.Context, app *agent.App, t Talk, session string) error {
+	l.session = session
+	if l.o.Quiet || session == "" {
+		return nil
+	}
+	model, _, err := app.ModelOf(ctx, session)
+	if err != nil {
+		Failure(l.out, err)
+		return nil
+	}
+	l.print("%s · %s\n", sessionFact(session), one(model.ID))
+	return l.lastExchange(ctx, t, session)
 }
 
 // lastExchange shows the end of what was said in the session that goes on.
-func (l *Lines) lastExchange(ctx context.Context, t Talk) error {
-	messages, err := t.History(ctx, t.Session)
+func (l *Lines) lastExchange(ctx context.Context, t Talk, session string) error {
+	if session == "" || t.History == nil {
+		return nil
+	}
+	messages, err := t.History(ctx, session)
 	if err != nil {
 		return err
 	}
@@ -52,7 +115,7 @@ func (l *Lines) lastExchange(ctx context.Context, t Talk) error {
 		case m.Role == llm.RoleAssistant && said == "":
 			said = m.Text
 		case m.Role == llm.RoleUser && m.Context == "":
-			asked = m.Text
+			asked = m.Shown()
 		}
 	}
 	l.last("you", asked)

@@ -2,6 +2,7 @@ package plain
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"alisio/agent"
+	"alisio/cmdcat"
 	"alisio/llm"
 	"alisio/tui/term"
 )
@@ -17,11 +19,11 @@ import (
 // on pipes. Answers go to standard output and nothing else does; the head, marks,
 // questions, tool lines and notices go where a person looks.
 //
-//	standard input ─► reader ─┐                    ┌─► the next prompt
-//	interrupts ───────────────┼─► Run ─► a prompt ─┴─► agent.App.Run ─┐
-//	questions of the run ─────┘    ▲                   events, printed│
-//	        ▲                      └──────────────────────────────────┤
-//	        └──────────────────────────────────────────────────────────┘
+//	standard input ─► reader ─┐                        ┌─► the next prompt
+//	interrupts ───────────────┼─► Run ─► what is typed ┼─► cmdcat, its text ──┐
+//	questions of the run ─────┘    ▲                   └─► agent.App.Run ─────┤
+//	        ▲                      └───────── events, printed ────────────────┤
+//	        └─────────────────────────────────────────────────────────────────┘
 //
 // The goroutine of Run alone takes lines and answers questions, and the fields of
 // its state are its own. It is made before the application, whose Asker it is.
@@ -37,7 +39,10 @@ type Lines struct {
 	// bracketed: the terminal marks what is pasted, which must be ended.
 	bracketed atomic.Bool
 
+	catalog *cmdcat.Catalog
 	session string
+	// shown is where the run that works is printed.
+	shown *Text
 	// waiting came while a run worked; size is their bytes.
 	waiting []typed
 	size    int
@@ -61,8 +66,9 @@ type LineOptions struct {
 	// Quit ends the process at once, the terminal being left as it was: an interrupt
 	// came while a run is stopped already. Without it such an interrupt is ignored.
 	Quit func()
-	// Quiet leaves out the head, tool lines and notices of a run.
-	Quiet bool
+	// Quiet leaves out the head, tool lines and notices of a run; NoBanner the screen
+	// in front of the head.
+	Quiet, NoBanner bool
 }
 
 // Talk says what a conversation is about.
@@ -75,8 +81,9 @@ type Talk struct {
 	// Acknowledge is RunOptions.AcknowledgeUncertain of the first run.
 	Acknowledge   bool
 	CorrelationID string
-	// Workspace and Mode, the permission mode, stand in the head.
-	Workspace, Mode string
+	// Workspace and Mode, the permission mode, stand in the head. Dir is the working
+	// directory, which is in the workspace.
+	Workspace, Mode, Dir string
 	// History gives the messages of a session, to show the last exchange of the
 	// one that goes on; nil shows none.
 	History func(ctx context.Context, session string) ([]llm.Message, error)
@@ -138,22 +145,34 @@ func (l *Lines) hold() func() {
 // gone, and before the first prompt no model or server (CauseBadRequest and
 // others). What a run fails with is printed, and the conversation goes on.
 func (l *Lines) Run(ctx context.Context, app *agent.App, t Talk) (Ended, error) {
-	l.session = t.Session
+	l.session, l.catalog = t.Session, cmdcat.New(app)
 	go l.in.run() // see there for why it is not waited for
 	defer close(l.in.over)
 	defer l.bracket()()
+	defer app.Bind(agent.Surface{Open: openNothing})()
 	if err := l.head(ctx, app, t); err != nil {
 		return Ended{Session: l.session}, err
 	}
 	left, err := l.talk(ctx, app, t)
+	if err == nil {
+		l.leave(ctx, app)
+	}
 	if l.session != "" && t.GoOn != nil && !l.o.Quiet {
 		l.tell("%s", t.GoOn(ctx, l.session))
 	}
 	return Ended{Session: l.session, Cancelled: left}, err
 }
 
-// talk is the loop: a prompt, a run.
+// openNothing answers plugins that want to show a session: lines have no view beside
+// the conversation. What plugins set is looked at with /stats, so nothing is told of
+// changes.
+func openNothing(sessionID string) error {
+	return fmt.Errorf("a conversation in lines has no screen for it; alisio sessions show %s prints it", sessionID)
+}
+
+// talk is the loop: what is typed, and what becomes of it.
 func (l *Lines) talk(ctx context.Context, app *agent.App, t Talk) (cancelled bool, err error) {
+	o := agent.RunOptions{CorrelationID: t.CorrelationID, Attachments: t.Images, AcknowledgeUncertain: t.Acknowledge}
 	for first := true; ; first = false {
 		p := prompted{text: t.Prompt}
 		if !first || t.Prompt == "" {
@@ -164,13 +183,44 @@ func (l *Lines) talk(ctx context.Context, app *agent.App, t Talk) (cancelled boo
 		if p.left || p.err != nil {
 			return p.cancelled, p.err
 		}
-		o := agent.RunOptions{CorrelationID: t.CorrelationID}
-		if first {
-			o.Attachments, o.AcknowledgeUncertain = t.Images, t.Acknowledge
+		what, err := l.command(ctx, p)
+		switch {
+		case Gone(err):
+			return true, nil
+		case err != nil:
+			return false, err
+		case what.leave:
+			return ctx.Err() != nil, nil
+		case what.next != nil:
+			if err := l.moves(ctx, app, t, *what.next); err != nil {
+				return false, err
+			}
 		}
-		cancelled, err := l.work(ctx, app, p.text, o, t.Advise)
+		if what.prompt == "" {
+			continue
+		}
+		o.Display = what.display
+		cancelled, err := l.work(ctx, app, what.prompt, o, t.Advise)
 		if cancelled || err != nil {
 			return cancelled, err
 		}
+		o.Attachments, o.AcknowledgeUncertain = nil, false // they go with the first prompt
 	}
+}
+
+// leave calls the end hooks of plugins. When the program is told to end, they have the
+// time that it takes to close.
+func (l *Lines) leave(ctx context.Context, app *agent.App) {
+	if ctx.Err() != nil || l.session == "" {
+		return
+	}
+	ctx, skip := context.WithCancel(ctx)
+	defer skip()
+	l.stopping = false
+	done := make(chan struct{}) // closed once, nothing is sent
+	go func() {
+		defer close(done)
+		app.Leave(ctx, l.session)
+	}()
+	l.attend(done, skip, finishing)
 }

@@ -96,6 +96,7 @@ type rig struct {
 	stop       context.CancelFunc
 	quits      int
 	done       chan ended
+	app        *agent.App
 }
 
 // answers is a script of texts and of calls, which are "!" and arguments.
@@ -118,6 +119,12 @@ func start(t *testing.T, scripted string, y *toy, o LineOptions, talk Talk) *rig
 
 func startIn(t *testing.T, dir string, policy perm.Policy, all []plug.Tool, scripted string, y *toy, o LineOptions, talk Talk) *rig {
 	t.Helper()
+	return startWith(t, scripted, y, o, talk, func(o *agent.Options) { o.Dir, o.Policy, o.Tools = dir, policy, all })
+}
+
+// startWith starts one with an application of which change says more.
+func startWith(t *testing.T, scripted string, y *toy, o LineOptions, talk Talk, change func(*agent.Options)) *rig {
+	t.Helper()
 	r := &rig{t: t, out: &screen{}, notes: &screen{}, toy: y, interrupts: make(chan os.Signal, 2), done: make(chan ended, 1)}
 	from, in := io.Pipe()
 	r.in = in
@@ -131,13 +138,13 @@ func startIn(t *testing.T, dir string, policy perm.Policy, all []plug.Tool, scri
 	if err != nil {
 		t.Fatal(err)
 	}
-	app, err := agent.New(t.Context(), agent.Options{
-		Dir: dir, Config: config.Default(), Policy: policy, Asker: l,
-		Provider: s.Provider("script"), Model: llm.Model{ID: "toy-1"}, Tools: all,
-	})
+	options := agent.Options{Config: config.Default(), Asker: l, Provider: s.Provider("script"), Model: llm.Model{ID: "toy-1"}}
+	change(&options)
+	app, err := agent.New(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.app = app
 	ctx, stop := context.WithCancel(t.Context())
 	r.stop = stop
 	go func() {
@@ -207,9 +214,8 @@ func TestAConversation(t *testing.T) {
 		r := start(t, answers("Hello.", "Again."), &toy{}, LineOptions{}, Talk{Workspace: "/x\x1b[2J", Mode: "ask",
 			GoOn: func(_ context.Context, id string) string { return fmt.Sprint("session of ", len(id)) }})
 		r.has("alisio " + agent.Version + " · toy-1 · new session · permissions: ask\n/x<U+001B>[2J\n")
-		r.types("one\n\n   \n/help\n")
+		r.types("one\n\n   \n")
 		r.later(time.Minute)
-		r.has(noSlash)
 		r.types("//etc\n")
 		r.later(time.Minute)
 		if got, want := r.out.String(), "Hello.\nAgain.\n"; got != want {
@@ -518,16 +524,16 @@ func TestASecondInterruptQuits(t *testing.T) {
 		quits := 0
 		interrupts := make(chan os.Signal, 2)
 		l := NewLines(LineOptions{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Interrupts: interrupts, Quit: func() { quits++ }})
-		done := make(chan finished, 1)
+		done := make(chan struct{})
 		stops := 0
 		go func() {
 			interrupts <- syscall.SIGINT
 			synctest.Wait()
 			interrupts <- syscall.SIGINT
 			synctest.Wait()
-			done <- finished{}
+			close(done)
 		}()
-		l.attend(done, func() { stops++ })
+		l.attend(done, func() { stops++ }, "")
 		if quits != 1 || stops != 1 {
 			t.Errorf("%d quits, %d stops", quits, stops)
 		}

@@ -30,7 +30,7 @@ type draft struct {
 	pasting bool
 	// large: a line was cut, or the message is longer than what is taken.
 	large bool
-	// literal: no single line that was typed, so never a command.
+	// literal: it was written as a block, so it is never a command.
 	literal bool
 }
 
@@ -97,6 +97,5 @@ func (d *draft) put(s string) {
 func (d *draft) message() string {
 	s := strings.ReplaceAll(d.text.String(), "\r\n", "\n")
 	s = text.Plain(strings.ReplaceAll(s, "\r", "\n"))
-	d.literal = d.literal || strings.Contains(s, "\n")
 	return strings.TrimRight(s, " \t\n")
 }

@@ -22,15 +22,16 @@ const (
 )
 
 const (
-	noSlash = "slash commands are not part of this version; // or a space in front sends a line that begins with /; exit leaves"
 	howOut  = "Ctrl+D leaves, and so does Ctrl+C once more"
 	tooLong = "a line or the message is longer than can be taken, and was not sent: write it to a file and name that"
 	noEnd   = `the input ended within a block, which was not sent: a line of """ ends it`
 )
 
-// prompted is a prompt, or how the conversation ends.
+// prompted is what was typed, or how the conversation ends.
 type prompted struct {
 	text string
+	// literal: it is no command, whatever it begins with.
+	literal bool
 	// left: the person leaves; cancelled: not by the end of the input.
 	left, cancelled bool
 	err             error
@@ -54,12 +55,10 @@ func (l *Lines) prompt(ctx context.Context) prompted {
 		case strings.TrimSpace(s) == "":
 		case !d.literal && leaves(s):
 			return prompted{left: true}
-		case !d.literal && strings.HasPrefix(s, "//"):
-			return prompted{text: s[1:]}
-		case !d.literal && strings.HasPrefix(s, "/"):
-			l.tell(noSlash)
+		case !d.literal && strings.HasPrefix(s, "//") && !strings.Contains(s, "\n"):
+			return prompted{text: s[1:], literal: true}
 		default:
-			return prompted{text: s}
+			return prompted{text: s, literal: d.literal}
 		}
 	}
 }
@@ -68,7 +67,7 @@ func (l *Lines) prompt(ctx context.Context) prompted {
 // leaves other programs, and no model can make anything of it.
 func leaves(s string) bool {
 	switch strings.ToLower(s) {
-	case "exit", "quit", "/exit", "/quit":
+	case "exit", "quit":
 		return true
 	}
 	return false
@@ -111,8 +110,8 @@ func (l *Lines) read(ctx context.Context, d *draft) (p prompted, again bool) {
 			}
 			mark = l.between(d)
 		case a := <-l.asks:
-			l.put(a, func() {})
 			l.stopping = false
+			l.put(a, func() {})
 			mark = promptMark
 		case <-l.o.Interrupts:
 			return l.interrupted(d)

@@ -53,10 +53,7 @@ func grantable(q plug.Question) bool {
 
 // head says who wants what.
 func (s *sheet) head(q plug.Question, current string) {
-	who := one(q.Tool)
-	if q.SessionID != "" && current != "" && q.SessionID != current {
-		who += " of session " + one(q.SessionID)
-	}
+	who := one(q.Tool) + from(q, current)
 	if q.Kind == plug.AskDirectory {
 		s.add("", "question: "+who+" wants to use a directory outside the workspace:")
 		s.foreign(q.Directory)
@@ -67,6 +64,22 @@ func (s *sheet) head(q plug.Question, current string) {
 	if title := one(q.Plan.Title); title != "" && len(q.Plan.Argv) == 0 && q.Plan.Shell == "" {
 		s.say("for: %s", title)
 	}
+}
+
+// from says whose question it is when it is not the conversation's own: the path of
+// the agent, and the session.
+func from(q plug.Question, current string) string {
+	var parts []string
+	if q.Label != "" {
+		parts = append(parts, one(q.Label))
+	}
+	if q.SessionID != "" && current != "" && q.SessionID != current {
+		parts = append(parts, "session "+one(q.SessionID))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " of " + strings.Join(parts, ", ")
 }
 
 // deed says what an effect is to a person.

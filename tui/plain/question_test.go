@@ -57,9 +57,9 @@ question: read_file wants to use a directory outside the workspace:
   a yes opens all of that directory, not this file alone
   for: /etc/passwd
   reads: /etc/passwd`},
-		{"a server, of another session", plug.Question{Tool: "webfetch", SessionID: "child", Plan: plug.Plan{
+		{"a server, of another session", plug.Question{Tool: "webfetch", SessionID: "child", Label: "general › explore\n", Plan: plug.Plan{
 			Effect: plug.EffectExternal, Title: "https://ex\u0430mple.com", Hosts: []string{"ex\u0430mple.com"}}}, false, `
-question: webfetch of session child wants to reach beyond this machine, or do what nobody can tell
+question: webfetch of general › explore<U+000A>, session child wants to reach beyond this machine, or do what nobody can tell
   for: https://exаmple.com
   contacts: exаmple.com
   looks like something else: а=<U+0430>`},

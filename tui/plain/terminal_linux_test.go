@@ -75,15 +75,16 @@ func (p *person) read() {
 	}
 }
 
-// sees waits until something is shown that was not seen before.
-func (p *person) sees(want string) {
+// sees waits until something is shown that was not seen before, and returns what was
+// shown until then.
+func (p *person) sees(want string) string {
 	p.t.Helper()
 	limit := time.After(20 * time.Second)
 	for {
 		if before, after, found := strings.Cut(p.seen, want); found {
 			p.t.Logf("%q", before+want)
 			p.seen = after
-			return
+			return before
 		}
 		select {
 		case s, ok := <-p.shown:
@@ -129,7 +130,7 @@ func converse(turns string) {
 	defer stop()
 	l := NewLines(LineOptions{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Interrupts: interrupts,
-		Quit: func() { os.Exit(131) },
+		Quit: func() { os.Exit(131) }, Quiet: os.Getenv("LINES_QUIET") != "", NoBanner: os.Getenv("LINES_NO_BANNER") != "",
 	})
 	s, err := script.Parse([]byte(turns))
 	if err != nil {
@@ -173,7 +174,7 @@ func sitBefore(t *testing.T, turns, before string, after ...string) (*person, *e
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, "sh", "-c", before+" '"+exe+"' -test.run=^TestLinesOnATerminal$"+strings.Join(after, ""))
-	cmd.Env = append(os.Environ(), "LINES_TURNS="+turns, "LINES_DIR="+t.TempDir(), "TERM=xterm", "NO_COLOR=1")
+	cmd.Env = append(os.Environ(), "LINES_TURNS="+turns, "LINES_DIR="+t.TempDir(), "TERM=xterm", "NO_COLOR=1", "CI=")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
 	if err := cmd.Start(); err != nil {
@@ -358,5 +359,51 @@ func TestLinesOnATerminal(t *testing.T) {
 		p.sees("> ")
 		p.master.Close()
 		exits(t, cmd, 130)
+	})
+}
+
+// The startup screen stands in front of the head, in the signs that the terminal has,
+// and says nothing that the head says again.
+func TestTheStartupScreen(t *testing.T) {
+	const screen, head = "Fair winds", "alisio " + agent.Version + " · toy-1 · new session\r\n"
+	for _, c := range []struct {
+		name, env              string
+		screen, ascii, colours bool
+	}{
+		{"UTF-8", "LC_ALL=C.UTF-8 TERM=xterm", true, false, false},
+		{"of LANG", "-u LC_ALL -u LC_CTYPE LANG=de_DE.utf8 TERM=xterm", true, false, false},
+		{"colour", "-u NO_COLOR LC_ALL=C.UTF-8 TERM=xterm", true, false, true},
+		{"a C locale", "LC_ALL=C LANG=C.UTF-8 TERM=xterm", true, true, false},
+		{"dumb", "-u NO_COLOR CLICOLOR_FORCE=1 LC_ALL=C.UTF-8 TERM=dumb", true, true, false},
+		{"CI", "CI=true LC_ALL=C.UTF-8", false, false, false},
+		{"--no-banner", "LINES_NO_BANNER=1 LC_ALL=C.UTF-8", false, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, cmd := sitBefore(t, answers("x"), "exec env "+c.env)
+			shown := strings.TrimPrefix(p.sees("Enter sends"), bracketOn)
+			if got := strings.Contains(shown, screen); got != c.screen || strings.Contains(shown, head) == c.screen {
+				t.Errorf("screen %v:\n%s", got, shown)
+			}
+			if n := strings.Count(shown, "toy-1"); n != 1 {
+				t.Errorf("the model stands there %d times:\n%s", n, shown)
+			}
+			if ascii := strings.IndexFunc(shown, func(r rune) bool { return r > '~' }) < 0; ascii != c.ascii {
+				t.Errorf("ASCII alone: %v:\n%s", ascii, shown)
+			}
+			if got := strings.Contains(shown, "\x1b["); got != c.colours {
+				t.Errorf("colours %v: %q", got, shown)
+			}
+			p.sees("> ")
+			p.types(ctrlD)
+			exits(t, cmd, 0)
+		})
+	}
+	t.Run("--quiet", func(t *testing.T) {
+		p, cmd := sitBefore(t, answers("x"), "exec env LINES_QUIET=1")
+		if shown := p.sees("> "); shown != bracketOn {
+			t.Errorf("got %q", shown)
+		}
+		p.types(ctrlD)
+		exits(t, cmd, 0)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"syscall"
 	"time"
@@ -41,8 +42,14 @@ type Text struct {
 	seen map[string]bool
 	hold func() func()
 	// running are the calls that may yet be told of as slow, each with its timer.
-	running map[string]*time.Timer
+	running map[string]*slowCall
 	err     error
+}
+
+// slowCall is a call that is told of when its timer has fired.
+type slowCall struct {
+	name  string
+	timer *time.Timer
 }
 
 // TextOptions says where text goes.
@@ -73,7 +80,7 @@ func NewText(o TextOptions) *Text {
 	return &Text{
 		out: o.Answer, notes: o.Notes, stop: o.Stop, dim: o.Dim, diffs: o.Diffs, space: o.Shared,
 		titles: make(map[string]string), seen: make(map[string]bool),
-		hold: o.Hold, running: make(map[string]*time.Timer),
+		hold: o.Hold, running: make(map[string]*slowCall),
 	}
 }
 
@@ -163,22 +170,34 @@ func (t *Text) watch(id, name string) {
 		return
 	}
 	t.unwatch(id)
-	var timer *time.Timer
-	timer = time.AfterFunc(slow, func() {
+	c := &slowCall{name: name}
+	t.running[id] = c
+	c.timer = time.AfterFunc(slow, func() {
 		defer t.hold()()
-		if t.running[id] != timer {
+		if t.running[id] != c {
 			return
 		}
 		delete(t.running, id)
 		t.call(t.called(id, name) + " · running")
 	})
-	t.running[id] = timer
 }
 
 func (t *Text) unwatch(id string) {
-	if timer := t.running[id]; timer != nil {
-		timer.Stop()
+	if c := t.running[id]; c != nil {
+		c.timer.Stop()
 		delete(t.running, id)
+	}
+}
+
+// pause ends the watch over calls while a person is asked, and returns what begins it
+// again. Whoever calls either has the screen.
+func (t *Text) pause() (resume func()) {
+	paused := maps.Clone(t.running)
+	t.Close()
+	return func() {
+		for id, c := range paused {
+			t.watch(id, c.name)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"alisio/agent"
 	"alisio/agent/text"
@@ -18,6 +19,12 @@ type finished struct {
 	err error
 }
 
+// patience is how long something without a line of its own may take before the person
+// is told of it.
+const patience = time.Second
+
+const waits = "what is typed now waits for the next prompt"
+
 // work runs one prompt. It returns an error, or cancelled, when that ends the
 // conversation.
 func (l *Lines) work(ctx context.Context, app *agent.App, prompt string, o agent.RunOptions, advise func(error) error) (cancelled bool, err error) {
@@ -25,18 +32,22 @@ func (l *Lines) work(ctx context.Context, app *agent.App, prompt string, o agent
 	defer stop()
 	l.stopping = false
 	s := l.surface(stop)
+	l.shown = s
+	session := l.session
 	o.OnEvent = func(e plug.Event) {
 		defer l.hold()()
 		s.Event(e)
 	}
-	done := make(chan finished, 1) // one send, never dropped
+	var f finished
+	done := make(chan struct{}) // closed once, nothing is sent
 	go func() {
-		out, err := app.Run(run, l.session, prompt, o)
-		done <- finished{out, err}
+		defer close(done)
+		f.out, f.err = app.Run(run, session, prompt, o)
 	}()
-	f := l.attend(done, stop)
+	l.attend(done, stop, "")
 	release := l.hold()
 	s.Close()
+	l.shown = nil
 	release()
 	if f.out.SessionID != "" {
 		l.session = f.out.SessionID
@@ -102,25 +113,39 @@ func (l *Lines) surface(stop func()) *Text {
 	return NewText(o)
 }
 
-// attend waits for the end of a run: it answers its questions, keeps what is typed
-// for the next prompt, and stops it when the person interrupts.
-func (l *Lines) attend(done <-chan finished, stop func()) finished {
+// attend waits for the end of something: it answers the questions that come up, keeps
+// what is typed for the next prompt, and calls stop when the person interrupts. Late,
+// if it says something, is told once when that takes long.
+func (l *Lines) attend(done <-chan struct{}, stop func(), late string) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	due := false
 	for {
 		lines := l.in.lines
 		if l.full() {
 			lines = nil
 		}
-		var told chan<- struct{} // the ticket to say that lines wait
-		if len(l.waiting) > 0 && l.in.terminal && !l.warned {
+		say := ""
+		switch {
+		case due:
+			say = late
+		case len(l.waiting) > 0 && l.in.terminal && !l.warned:
+			say = waits
+		}
+		var told chan<- struct{} // the ticket to say it
+		if say != "" {
 			told = l.screen
 		}
 		select {
-		case f := <-done:
-			return f
+		case <-done:
+			return
 		case told <- struct{}{}:
-			l.tell("what is typed now waits for the next prompt")
-			l.warned = true
+			l.tell("%s", say)
+			l.warned = l.warned || say == waits
+			due = false
 			<-l.screen
+		case <-timer.C:
+			due = late != ""
 		case a := <-l.asks:
 			l.put(a, stop)
 		case t := <-lines:
