@@ -182,7 +182,7 @@ func TestCommandsChangeTheSession(t *testing.T) {
 		var left []string
 		change := withToys(t, 0, &left)
 		r := startWith(t, answers("first answer", "second answer", "third"), &toy{}, LineOptions{}, Talk{
-			History: store.Messages, GoOn: func(_ context.Context, id string) string { return "kept " + id },
+			Mode: "ask", History: store.Messages, GoOn: func(_ context.Context, id string) string { return "kept " + id },
 		}, func(o *agent.Options) { change(o); o.Store = store })
 		r.types("one\n")
 		r.later(time.Minute)
@@ -195,13 +195,16 @@ func TestCommandsChangeTheSession(t *testing.T) {
 		r.later(time.Minute)
 		r.types("/resume " + left[0][:8] + "\n")
 		r.later(time.Minute)
-		r.has("\nsession " + left[0][:8] + " · toy-1\n\nyou:\n  one\n\nassistant:\n  first answer\n")
+		r.has("\ntoy-1 · permissions: ask\n\nyou:\n  one\n\nassistant:\n  first answer\n")
 		if len(left) != 2 || left[1] == left[0] {
 			t.Errorf("end hooks %q", left)
 		}
 		r.types("/resume " + left[1][:8] + "\n") // nothing was said in between
 		r.later(time.Minute)
 		r.has("you:\n  /review two\n")
+		if got, want := r.out.String(), "\nsession "+left[1][:8]+": /review two\n"; !strings.HasSuffix(got, want) {
+			t.Errorf("got %q, want %q at its end", got, want)
+		}
 		r.types("/resume nowhere\n")
 		r.later(time.Minute)
 		r.has("error: /resume: ")

@@ -66,14 +66,18 @@ func (l *Lines) facts(model, host string, t Talk) {
 	if host != "" {
 		facts[1] += " at " + one(host)
 	}
-	facts = append(facts, sessionFact(t.Session))
-	if t.Mode != "" {
-		facts = append(facts, "permissions: "+t.Mode)
-	}
+	facts = append(append(facts, sessionFact(t.Session)), modeFact(t)...)
 	l.print("%s\n", strings.Join(facts, " · "))
 	if t.Workspace != "" {
 		l.print("%s\n", one(t.Workspace))
 	}
+}
+
+func modeFact(t Talk) []string {
+	if t.Mode == "" {
+		return nil
+	}
+	return []string{"permissions: " + t.Mode}
 }
 
 func sessionFact(id string) string {
@@ -84,8 +88,8 @@ func sessionFact(id string) string {
 	return "session " + one(id[:min(len(id), short)])
 }
 
-// moves goes on with another session, or a new one, and shows where it stood. The
-// command has said which one it is.
+// moves goes on with another session, or a new one, and shows what the head shows at
+// the start. The command has said which session it is.
 func (l *Lines) moves(ctx context.Context, app *agent.App, t Talk, session string) error {
 	l.session = session
 	if l.o.Quiet || session == "" {
@@ -96,7 +100,7 @@ func (l *Lines) moves(ctx context.Context, app *agent.App, t Talk, session strin
 		Failure(l.out, err)
 		return nil
 	}
-	l.print("%s · %s\n", sessionFact(session), one(model.ID))
+	l.print("%s\n", strings.Join(append([]string{one(model.ID)}, modeFact(t)...), " · "))
 	return l.lastExchange(ctx, t, session)
 }
 

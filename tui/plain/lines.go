@@ -216,8 +216,8 @@ func (l *Lines) leave(ctx context.Context, app *agent.App) {
 	}
 	ctx, skip := context.WithCancel(ctx)
 	defer skip()
-	l.stopping = false
-	done := make(chan struct{}) // closed once, nothing is sent
+	l.stopping, l.warned = false, true // there is no next prompt
+	done := make(chan struct{})        // closed once, nothing is sent
 	go func() {
 		defer close(done)
 		app.Leave(ctx, l.session)

@@ -115,7 +115,7 @@ func (l *Lines) surface(stop func()) *Text {
 
 // attend waits for the end of something: it answers the questions that come up, keeps
 // what is typed for the next prompt, and calls stop when the person interrupts. Late,
-// if it says something, is told once when that takes long.
+// if it says something, is told once when that takes long, unless Quiet.
 func (l *Lines) attend(done <-chan struct{}, stop func(), late string) {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -145,7 +145,7 @@ func (l *Lines) attend(done <-chan struct{}, stop func(), late string) {
 			due = false
 			<-l.screen
 		case <-timer.C:
-			due = late != ""
+			due = late != "" && !l.o.Quiet
 		case a := <-l.asks:
 			l.put(a, stop)
 		case t := <-lines:
