@@ -237,14 +237,31 @@ func (a *App) Sessions(ctx context.Context, most int) ([]session.Summary, error)
 	return list, wrapStore(err)
 }
 
-// FindSession finds a session by its id or the beginning of one.
+// FindSession finds a session to go on with by its id or the beginning of one. One that
+// was imported is refused until a person has said where it works: whoever made the
+// export chose the workspace that it names, and what was said in it.
 func (a *App) FindSession(ctx context.Context, prefix string) (session.Session, error) {
 	k, err := a.kept()
 	if err != nil {
 		return session.Session{}, err
 	}
 	s, err := k.Find(ctx, prefix)
-	return s, wrapStore(err)
+	if err != nil {
+		return s, wrapStore(err)
+	}
+	if i, ok := a.store.(interface {
+		Adopted(ctx context.Context, id string) (bool, error)
+	}); ok {
+		ours, err := i.Adopted(ctx, s.ID)
+		switch {
+		case err != nil:
+			return s, wrapStore(err)
+		case !ours:
+			return s, llm.Errorf(llm.CauseBadRequest, "session %s was imported, and nobody has said where it works", s.ID).
+				WithHint("alisio resume " + s.ID + " --cwd DIR does")
+		}
+	}
+	return s, nil
 }
 
 // ExportTo writes a session, as "markdown" or "jsonl", into a new file that only its
