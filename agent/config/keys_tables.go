@@ -91,17 +91,17 @@ func modes() []string {
 // the one in force without the project; nil: any value is as good.
 func projectKeys() []projectRow {
 	return []projectRow{
-		{"schemaVersion", nil},
-		{"provider.model", nil},
-		{"context.claudeMdFallback", nil},
-		{"context.maxBytes", nil},
-		{"skills", nil},
-		{"skillOverrides.*.enabled", nil},
-		{"agents.active", nil},
-		{"agents.effort", nil},
-		{"limits.maxTurns", larger},
-		{"limits.maxOutputTokens", larger},
-		{"permissions.mode", laxer},
+		{key: "schemaVersion"},
+		{key: "provider.model"},
+		{key: "context.claudeMdFallback"},
+		{key: "context.maxBytes"},
+		{key: "skills", within: true},
+		{key: "skillOverrides.*.enabled"},
+		{key: "agents.active"},
+		{key: "agents.effort"},
+		{key: "limits.maxTurns", looser: larger},
+		{key: "limits.maxOutputTokens", looser: larger},
+		{key: "permissions.mode", looser: laxer},
 	}
 }
 

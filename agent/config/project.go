@@ -32,6 +32,9 @@ type projectRow struct {
 	// looser reports whether a found value allows more than the one in force.
 	// What has the wrong type is not looser: the key's own rule reports it.
 	looser func(found, inForce node) bool
+	// within: the directories of the value are below the project's root, since trust
+	// covers nothing else.
+	within bool
 }
 
 // ceiling is what a project may not exceed.
@@ -52,6 +55,10 @@ func (c *ceiling) allows(w *walker, key string, v node) bool {
 		if r.key != key {
 			continue
 		}
+		if dir, leads := leadsOut(v); r.within && leads {
+			w.bad(v, "found %s, which is not below the project; a project names directories of its own, and only %s may name others", dir, place)
+			return false
+		}
 		now, set := c.below.find(key)
 		if !set || r.looser == nil || !r.looser(v, now) {
 			return true
@@ -62,6 +69,49 @@ func (c *ceiling) allows(w *walker, key string, v node) bool {
 	}
 	w.bad(v, "found in a project; only %s may set it", place)
 	return false
+}
+
+// leadsOut finds a directory in a list that is not below the root of the project whose
+// file holds it, by its name; what links there make of it, package trust sees. The
+// root itself is not below it.
+func leadsOut(v node) (dir string, leads bool) {
+	for _, item := range v.items {
+		if item.kind != isString {
+			continue // the key's own rule reports it
+		}
+		if _, below := item.below(); !below {
+			return item.describe(), true
+		}
+	}
+	return "", false
+}
+
+// below is a path as a name below the root of its project, with slashes.
+func (n node) below() (name string, ok bool) {
+	rel, err := filepath.Rel(filepath.Dir(n.src.dir), n.resolved())
+	if err != nil || rel == "." || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// SkillDirs are the directories of the key skills that are below the project's root,
+// relative to it, with slashes: trust covers them. A file that can not be read has
+// none; Load says why.
+func (p Project) SkillDirs() []string {
+	src, err := p.source()
+	if err != nil {
+		return nil
+	}
+	root, _ := parse(src)
+	list, _ := root.find("skills")
+	var names []string
+	for _, item := range list.items {
+		if name, ok := item.below(); ok && item.kind == isString {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // larger is looser for what limits.

@@ -187,3 +187,39 @@ func TestProjectKeys(t *testing.T) {
 		t.Error("no JSON: got no error")
 	}
 }
+
+// Symptom: a repository's configuration names a directory of skills that nobody was
+// shown and no hash covers, such as one of another project. Trigger: an absolute path,
+// "..", or the repository itself.
+func TestSkillsOfAProjectAreBelowIt(t *testing.T) {
+	const text = `{"skills": ["../tools/skills", "own", %q]}`
+	c, o, err := project(t, `{"skills": ["/mine"]}`, fmt.Sprintf(text, "../a/../b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Dir(filepath.Dir(o.Project.File))
+	want := []string{filepath.Join(root, "tools", "skills"), filepath.Join(root, ".alisio", "own"), filepath.Join(root, "b")}
+	if !slices.Equal(c.Skills, want) || !c.OfProject("skills") || c.OfProject("limits.maxTurns") {
+		t.Errorf("got %q, want %q; of the project: %v, %v", c.Skills, want, c.OfProject("skills"), c.OfProject("limits.maxTurns"))
+	}
+	if got, want := o.Project.SkillDirs(), []string{"tools/skills", ".alisio/own", "b"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for _, dir := range []string{"..", "../", "../..", "../../other", "/etc", "../a/../../b"} {
+		_, o, err := project(t, "", fmt.Sprintf(text, dir))
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf(`"skills": found %q, which is not below the project`, dir)) {
+			t.Errorf("%s: got %v", dir, err)
+		}
+		if got := o.Project.SkillDirs(); len(got) != 2 {
+			t.Errorf("%s: got %q", dir, got)
+		}
+	}
+	for _, text := range []string{`{"skills": [1, {}, null], "x": `, `{"skills": "../a"}`, `[]`, "", "\xff"} {
+		if got := (Project{File: "/r/.alisio/config.json", Data: []byte(text)}).SkillDirs(); got != nil {
+			t.Errorf("%s: got %q", text, got)
+		}
+	}
+	if c, _, err := project(t, `{"skills": ["/mine"]}`, `{}`); err != nil || c.OfProject("skills") || len(c.Skills) != 1 {
+		t.Errorf("got %q, %v", c.Skills, err)
+	}
+}

@@ -44,6 +44,13 @@ func (c Config) Origin(key string) string {
 	return byDefault
 }
 
+// OfProject reports whether the value of a dotted key stands in the file of a trusted
+// project.
+func (c Config) OfProject(key string) bool {
+	n, ok := c.root.find(key)
+	return ok && n.src != nil && n.src.project
+}
+
 // absolute resolves the path, or the paths, of a value.
 func (n node) absolute() node {
 	if n.kind == isString {

@@ -42,6 +42,7 @@ func TestValues(t *testing.T) {
 		{"provider.streamUsage", "true", "default"},
 		{"provider.tokenParameter", `"max_tokens"`, "default"},
 		{"schemaVersion", "1", "default"},
+		{"skills", "[]", "default"},
 	}
 	got := c.Values()
 	if !slices.Equal(got, want) {
@@ -52,8 +53,8 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: got %s of %q, by Origin of %q", v.Key, v.JSON, v.Origin, c.Origin(v.Key))
 		}
 	}
-	if got := len(Default().Values()); got != 16 {
-		t.Errorf("got %d defaults, want 16", got)
+	if got := len(Default().Values()); got != 17 {
+		t.Errorf("got %d defaults, want 17", got)
 	}
 }
 
@@ -86,6 +87,7 @@ func TestKeysAreThoseOfTheManual(t *testing.T) {
 		"limits.maxTurns": "100", "limits.maxOutputTokens": "",
 		"context.claudeMdFallback": "false", "context.maxBytes": "32768",
 		"pluginHooks.timeoutMs": "15000", "pluginHooks.sessionEndTimeoutMs": "10000", "pluginHooks.disposeTimeoutMs": "2000",
+		"skills": "[]", "skillOverrides.<id>.enabled": "", "agents.active": "", "agents.effort": "",
 		"builtinPlugins.<id>": "", "additionalDirectories": "[]", "permissions.mode": `"ask"`,
 	}
 	for _, k := range Keys() {

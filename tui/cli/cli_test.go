@@ -294,7 +294,7 @@ func TestTheConfigurationOfTheManualLoads(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range config.Keys() {
-		name := strings.NewReplacer("models.<id>", "models.qwen3-coder", "<id>", "openai-compatible").Replace(key.Name)
+		name := strings.NewReplacer("models.<id>", "models.qwen3-coder", "skillOverrides.<id>", "skillOverrides.pdf-forms", "<id>", "openai-compatible").Replace(key.Name)
 		if !c.Given(name) {
 			t.Errorf("the example lacks %s", key.Name)
 		}

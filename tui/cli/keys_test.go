@@ -170,7 +170,8 @@ func read(c config.Config) string {
 		price = *m.Price
 	}
 	m.Price = nil // a pointer's address is another each time
-	return fmt.Sprintf("%+v %+v %+v %+v %+v %+v %+v %v", c.Provider, m, price, c.Limits, c.Context, c.Plugin("m"), c.PluginHooks,
+	return fmt.Sprintf("%+v %+v %+v %+v %+v %+v %+v %s %v", c.Provider, m, price, c.Limits, c.Context, c.Plugin("m"), c.PluginHooks,
+		fmt.Sprint(c.Skills, c.SkillOverrides, c.Agents),
 		append(c.AdditionalDirectories, string(c.Permissions.Mode)))
 }
 
@@ -286,6 +287,12 @@ func TestEveryKeyKeepsToItsLayer(t *testing.T) {
 		pair, isPair := stricter[key]
 		if isPair {
 			value = pair[0]
+		}
+		if row[3] == "below" {
+			value = `["a", "../b"]`
+			if _, _, err := loadKey(t, keyFile(key, `["a", "/b"]`), true); err == nil || !strings.Contains(err.Error(), `"/b", which is not below the project`) {
+				t.Errorf("got %v", err)
+			}
 		}
 		if isPair != (row[3] == "stricter") {
 			t.Fatalf("%s: give the test a stricter and a looser value", row[3])
