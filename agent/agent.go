@@ -212,6 +212,7 @@ func (a *App) guard(files *workspace.Workspace) {
 	}
 	files.Guard(a.o.Dirs.Config, a.o.Dirs.State, a.o.Dirs.Cache)
 	files.Guard(a.o.Guarded...)
+	files.Guard(a.o.Config.Skills...) // the next run is told to follow what stands there
 	files.CloseOff(a.ownFiles()...)
 }
 

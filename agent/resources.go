@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"alisio/agent/config"
@@ -35,7 +36,12 @@ func (a *App) findSkills(ctx context.Context) *resource.Skills {
 	o := resource.SkillOptions{Root: a.root, Dir: realPath(a.o.Dir)}
 	if !a.o.Hermetic {
 		o.Trusted, o.Files = a.projectFiles()
-		o.Configured, o.Enabled = a.o.Config.Skills, a.o.Config.SkillOverrides
+		o.Enabled = a.o.Config.SkillOverrides
+		if a.o.Config.OfProject("skills") {
+			o.Named = a.belowRoot(a.o.Config.Skills)
+		} else {
+			o.Configured = a.o.Config.Skills
+		}
 		o.Home, o.ConfigHome = a.o.Getenv("HOME"), a.o.Dirs.Config
 		o.Plugins = a.pluginDirs(func(d plug.ResourceDirs) []string { return d.Skills })
 	}
@@ -44,6 +50,18 @@ func (a *App) findSkills(ctx context.Context) *resource.Skills {
 	defer a.mu.Unlock()
 	a.skills = found
 	return found
+}
+
+// belowRoot makes directories names below the workspace's root, with slashes; others
+// are left out, as no project may name them.
+func (a *App) belowRoot(dirs []string) []string {
+	var names []string
+	for _, dir := range dirs {
+		if rel, err := filepath.Rel(a.root, dir); err == nil && filepath.IsLocal(rel) {
+			names = append(names, filepath.ToSlash(rel))
+		}
+	}
+	return names
 }
 
 // known are the skills as they were found last.

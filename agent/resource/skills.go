@@ -23,8 +23,10 @@ type SkillOptions struct {
 	// Files, if not nil, are the trusted files of the project: skills come from
 	// these bytes alone, and the disk is not asked.
 	Files []File
-	// Configured are the directories of the key skills.
+	// Configured are the directories of the key skills. Named are those of a project's
+	// own key: below Root, with slashes, and taken as Files are.
 	Configured []string
+	Named      []string
 	// Home is the person's home directory, ConfigHome that of the configuration.
 	Home, ConfigHome string
 	// Plugins are directories of plugins, in their order.
@@ -77,6 +79,7 @@ func (s *Skills) Offered() []Skill {
 func FindSkills(ctx context.Context, o SkillOptions) *Skills {
 	f := finder{ctx: ctx, o: o, byName: make(map[string]Skill)}
 	f.project()
+	f.named()
 	for _, dir := range o.Configured {
 		f.root("configuration", place{base: dir})
 	}
@@ -136,6 +139,19 @@ func (f *finder) project() {
 			f.uncovered(dir, p)
 			f.root("project", p)
 		}
+	}
+}
+
+// named looks at the directories that the project's configuration names.
+func (f *finder) named() {
+	if !f.o.Trusted {
+		return
+	}
+	files := sorted(f.o.Files)
+	for _, name := range f.o.Named {
+		p := place{base: f.o.Root, within: name, memory: f.o.Files != nil, files: files}
+		f.uncovered(name, p)
+		f.root("configuration", p)
 	}
 }
 

@@ -119,6 +119,24 @@ func TestTrustedSkillsAreTheBytesThatWereHashed(t *testing.T) {
 	}
 }
 
+// The directories that a project's own configuration names are taken from the bytes
+// that were hashed as well, and only with trust.
+func TestNamedSkillsAreTheBytesThatWereHashed(t *testing.T) {
+	_, root := makeTree(t, map[string]string{
+		"ws/team/one/SKILL.md": skillText("one", "disk"), "ws/team/late/SKILL.md": skillText("late", "not hashed"),
+		"ws/other/two/SKILL.md": skillText("two", "a directory that was not hashed"), "keyed/one/SKILL.md": skillText("one", "keyed"),
+	})
+	o := SkillOptions{
+		Root: root, Dir: root, Trusted: true, Named: []string{"team", "other", "../keyed"},
+		Files: []File{{Name: "team/one/SKILL.md", Data: []byte(skillText("one", "hashed"))}},
+	}
+	s := FindSkills(t.Context(), o)
+	wantText(t, listed(s), "one: hashed (configuration)")
+	wantText(t, told(root, s.Problems), "skill_unread ws/other: note: what was trusted does not hold it: not read")
+	o.Trusted = false
+	wantText(t, listed(FindSkills(t.Context(), o)), "")
+}
+
 func TestSkillsBelowARoot(t *testing.T) {
 	_, root := makeTree(t, map[string]string{
 		"k/group/deep/er/four/five/SKILL.md": skillText("five", "at the last depth"), "k/1/2/3/4/5/6/SKILL.md": skillText("six", "x"),

@@ -12,3 +12,7 @@ func covered() []string {
 		".opencode/agent", ".opencode/agents",
 	}
 }
+
+// nested are the directories of skills in each directory between the root and the
+// working directory, which context.md ("Skills") names.
+func nested() []string { return []string{".agents/skills", ".alisio/skills", ".claude/skills"} }

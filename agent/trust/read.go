@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,11 +30,13 @@ const (
 	pluginsDir = ".alisio/plugins/"
 )
 
-// Read collects what needs trust in a workspace. It takes regular files and
+// Read collects what needs trust in a workspace for work in a directory of it: what
+// is covered at the root, the directories that its configuration names for skills, and
+// those of skills on the way down to the working directory. It takes regular files and
 // directories, and links to these as long as they stay in the workspace. Anything
 // else, and whatever is past a bound or can not be read, is an error: a part that
 // was not hashed must not be trusted with the rest.
-func Read(root string) (*Project, error) {
+func Read(root, dir string) (*Project, error) {
 	real, err := filepath.Abs(root)
 	if err == nil {
 		real, err = filepath.EvalSymlinks(real)
@@ -41,19 +44,50 @@ func Read(root string) (*Project, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read project %q: %w", root, config.Bare(err))
 	}
-	dir, err := os.OpenRoot(real)
+	top, err := os.OpenRoot(real)
 	if err != nil {
 		return nil, fmt.Errorf("read project %q: %w", root, config.Bare(err))
 	}
-	defer dir.Close()
-	r := reader{root: dir}
-	for _, name := range covered() {
-		if err := r.entry(name, 0); err != nil {
+	defer top.Close()
+	r := reader{root: top}
+	if err := r.take(covered()); err != nil {
+		return nil, err
+	}
+	p := &Project{Root: real}
+	p.set(r.files, len(r.files))
+	if c := p.Config(); c != nil {
+		if err := r.take(c.SkillDirs()); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortFunc(r.files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
-	return &Project{Root: real, Hash: sum(r.files), Files: r.files}, nil
+	core := len(r.files)
+	if err := r.take(below(real, dir)); err != nil {
+		return nil, err
+	}
+	p.set(r.files, core)
+	return p, nil
+}
+
+// below names the directories of skills on the way from the root down to a directory,
+// without those of the root. There are none where that is not in the workspace.
+func below(root, dir string) []string {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil
+	}
+	rel, err := filepath.Rel(root, dir)
+	if err != nil || rel == "." || !filepath.IsLocal(rel) {
+		return nil
+	}
+	var names []string
+	at := ""
+	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+		at = path.Join(at, part)
+		for _, name := range nested() {
+			names = append(names, path.Join(at, name))
+		}
+	}
+	return names
 }
 
 // Linked returns the paths through which what needs trust in a workspace may lie
@@ -86,6 +120,25 @@ type reader struct {
 	bytes, plugins int64
 	// around are the directories that the one in hand is in.
 	around []fs.FileInfo
+	// taken are the names that were taken with all that is below them.
+	taken []string
+}
+
+// take reads what stands at these names, each thing once.
+func (r *reader) take(names []string) error {
+	names = slices.Clone(names)
+	slices.Sort(names)
+	for _, name := range names {
+		name = path.Clean(name)
+		if slices.ContainsFunc(r.taken, func(t string) bool { return name == t || strings.HasPrefix(name, t+"/") }) {
+			continue
+		}
+		r.taken = append(r.taken, name)
+		if err := r.entry(name, 0); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *reader) fail(name, format string, args ...any) error {

@@ -11,7 +11,7 @@ import (
 // refused reads a workspace that must not be read.
 func refused(t *testing.T, root, name, want string) {
 	t.Helper()
-	p, err := Read(root)
+	p, err := Read(root, root)
 	if want = fmt.Sprintf("read project file %q: %s", filepath.Join(root, name), want); p != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -91,13 +91,13 @@ func TestBounds(t *testing.T) {
 		}
 		collect(t, root)
 		put(t, root, ".alisio/plugins/p/zzz", "x")
-		if _, err := Read(root); err == nil || !strings.Contains(err.Error(), "with this file, more than 64 MiB need trust") {
+		if _, err := Read(root, root); err == nil || !strings.Contains(err.Error(), "with this file, more than 64 MiB need trust") {
 			t.Errorf("together: got %v", err)
 		}
 		if err := os.Truncate(bin, 1<<40); err != nil {
 			t.Skipf("the file system takes no file of 1 TiB: %v", err)
 		}
-		if _, err := Read(root); err == nil || !strings.Contains(err.Error(), "64 MiB") {
+		if _, err := Read(root, root); err == nil || !strings.Contains(err.Error(), "64 MiB") {
 			t.Errorf("huge: got %v", err)
 		}
 	})

@@ -95,7 +95,7 @@ func TestNamesAreBytes(t *testing.T) {
 		}
 		hashes = append(hashes, p.Hash)
 		link(t, root, "none", ".alisio/"+name+name)
-		if _, err := Read(root); err == nil || strings.ContainsAny(err.Error(), "\n\xff\u202e") && !strings.Contains(err.Error(), `\`) {
+		if _, err := Read(root, root); err == nil || strings.ContainsAny(err.Error(), "\n\xff\u202e") && !strings.Contains(err.Error(), `\`) {
 			t.Errorf("an error with a raw name: %v", err)
 		}
 	}

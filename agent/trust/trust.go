@@ -29,7 +29,31 @@ type Project struct {
 	Hash string
 	// Files are sorted by name.
 	Files []File
+
+	core *Project
 }
+
+// set takes files, of which the first ones are those of every working directory.
+func (p *Project) set(files []File, core int) {
+	byName := func(list []File) []File {
+		list = slices.Clone(list)
+		slices.SortFunc(list, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+		// A directory that the configuration names may hold one that is covered anyway.
+		return slices.CompactFunc(list, func(a, b File) bool { return a.Name == b.Name })
+	}
+	p.Files = byName(files)
+	p.Hash = sum(p.Files)
+	p.core = p
+	if core < len(files) {
+		p.core = &Project{Root: p.Root, Files: byName(files[:core])}
+		p.core.Hash, p.core.core = sum(p.core.Files), p.core
+	}
+}
+
+// Core is the part of a project that is the same in every working directory: without
+// the skills on the way down to one. Who accepts a project accepts that as well, so
+// that work elsewhere in it does not find another content.
+func (p *Project) Core() *Project { return p.core }
 
 // File is one file that needs trust.
 type File struct {

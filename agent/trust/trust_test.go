@@ -43,7 +43,7 @@ func link(t *testing.T, root, target, name string) {
 
 func collect(t *testing.T, root string) *Project {
 	t.Helper()
-	p, err := Read(root)
+	p, err := Read(root, root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestRootIsResolved(t *testing.T) {
 	if p.Root != filepath.Join(root, "real") || p.Root != q.Root || p.Hash != q.Hash {
 		t.Errorf("got %q and %q, want %q", p.Root, q.Root, filepath.Join(root, "real"))
 	}
-	if _, err := Read(filepath.Join(root, "none")); err == nil {
+	if _, err := Read(filepath.Join(root, "none"), root); err == nil {
 		t.Error("no such root: got no error")
 	}
 }
@@ -226,5 +226,74 @@ func TestSummaryOfWhatCanNotBeRead(t *testing.T) {
 	p := collect(t, workspace(t, map[string]string{".alisio/config.json": "{", ".mcp.json": "{}"}))
 	if s, err := p.Summary(); err == nil || !slices.Equal(s.Files, []string{".mcp.json"}) {
 		t.Errorf("got %+v, %v", s, err)
+	}
+}
+
+// Symptom: a skill is loaded that is in no hash. Trigger: it stands in a directory
+// between the root and the working directory, or in one that the key skills names.
+func TestSkillsOnTheWayAndThoseOfTheConfigurationNeedTrust(t *testing.T) {
+	root := workspace(t, map[string]string{
+		".agents/skills/s/SKILL.md":         "root",
+		".alisio/config.json":               `{"skills": ["../tools/skills", "../a", "../.agents", "own", "/etc", "../../x", "../none"]}`,
+		".alisio/own/o/SKILL.md":            "own",
+		"tools/skills/t/SKILL.md":           "tool",
+		"tools/other/x":                     "not a skill",
+		"a/.claude/skills/a/SKILL.md":       "in a directory of skills",
+		"b/.claude/skills/b/SKILL.md":       "b",
+		"b/c/.alisio/skills/c/SKILL.md":     "c",
+		"b/c/.alisio/config.json":           "not the root",
+		"b/c/d/.agents/skills/d/SKILL.md":   "below",
+		"side/.agents/skills/side/SKILL.md": "beside",
+	})
+	core := []string{".agents/skills/s/SKILL.md", ".alisio/config.json", ".alisio/own/o/SKILL.md", "a/.claude/skills/a/SKILL.md",
+		"tools/skills/t/SKILL.md"}
+	for _, tt := range []struct {
+		dir  string
+		more []string
+	}{
+		{".", nil}, {"tools", nil}, {"none", nil}, {"..", nil},
+		{"b", []string{"b/.claude/skills/b/SKILL.md"}},
+		{"b/c", []string{"b/.claude/skills/b/SKILL.md", "b/c/.alisio/skills/c/SKILL.md"}},
+		{"a", nil},
+	} {
+		p, err := Read(root, filepath.Join(root, tt.dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := slices.Sorted(slices.Values(append(slices.Clone(core), tt.more...)))
+		if got := names(p); !slices.Equal(got, want) {
+			t.Errorf("%s:\ngot  %q\nwant %q", tt.dir, got, want)
+		}
+		at := collect(t, root)
+		if p.Core().Hash != at.Hash || !slices.Equal(names(p.Core()), core) || p.Core().Core() != p.Core() {
+			t.Errorf("%s: the core is %q", tt.dir, names(p.Core()))
+		}
+		if (p.Hash == at.Hash) != (len(tt.more) == 0) {
+			t.Errorf("%s: the hash is that of the root: %v", tt.dir, p.Hash == at.Hash)
+		}
+	}
+	before, err := Read(root, filepath.Join(root, "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"tools/skills/t/SKILL.md", "b/.claude/skills/b/run.sh"} {
+		put(t, root, name, "other")
+		after, err := Read(root, filepath.Join(root, "b"))
+		if err != nil || after.Hash == before.Hash {
+			t.Errorf("%s: the hash stays, %v", name, err)
+		}
+		before = after
+	}
+}
+
+// A directory of skills must not lead out of the workspace by a link.
+func TestADirectoryOfSkillsThatLeadsOutIsRefused(t *testing.T) {
+	root := workspace(t, map[string]string{".alisio/config.json": `{"skills": ["../team"]}`})
+	link(t, root, t.TempDir(), "team")
+	refused(t, root, "team", "found a link that leads to nothing in the workspace")
+	root = workspace(t, map[string]string{"sub/x": ""})
+	link(t, root, t.TempDir(), "sub/.claude")
+	if _, err := Read(root, filepath.Join(root, "sub")); err == nil || !strings.Contains(err.Error(), "escapes") {
+		t.Errorf("got %v", err)
 	}
 }

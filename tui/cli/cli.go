@@ -6,6 +6,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -33,6 +34,8 @@ type Env struct {
 	// Plugins and Tools are what this program is built with.
 	Plugins Plugins
 	Tools   []plug.Tool
+	// Changelog is this program's own.
+	Changelog string
 	// Script makes the scripted provider of the demonstration.
 	Script func(id string, data []byte) (llm.Provider, error)
 }
@@ -96,7 +99,9 @@ type call struct {
 	settings
 	plugins Plugins
 	tools   []plug.Tool
-	script  func(id string, data []byte) (llm.Provider, error)
+	// changelog is the program's own.
+	changelog string
+	script    func(id string, data []byte) (llm.Provider, error)
 	// cmd is the row of the command, which is empty when there is no command of
 	// that name: unknown then says so.
 	cmd     verb
@@ -166,7 +171,7 @@ func (c *call) optionsIn(dir, here string) (agent.Options, error) {
 	if c.hermetic {
 		seen = config.Dirs{} // no file of the person or the project is read
 	}
-	load, err := c.layers(dir, here, seen)
+	load, project, err := c.layers(dir, here, seen)
 	if err != nil {
 		return agent.Options{}, err
 	}
@@ -176,12 +181,19 @@ func (c *call) optionsIn(dir, here string) (agent.Options, error) {
 	}
 	policy := c.policy
 	policy.Mode = cfg.Permissions.Mode
-	return agent.Options{
+	o := agent.Options{
 		NamedServer: cfg.Given("provider.baseURL"),
 		Hermetic:    c.hermetic,
-		Dir:         dir, Config: cfg, Dirs: dirs, Guarded: c.guarded(here), Policy: policy,
-		Plugins: plugins, Tools: c.tools, Effort: c.effort, Getenv: c.Getenv, Log: slog.New(c.notices()),
-	}, nil
+		Dir:         dir, Config: cfg, Dirs: dirs, Guarded: c.guarded(here), Policy: policy, Project: project,
+		Plugins: plugins, Tools: c.tools, Changelog: c.changelog, Getenv: c.Getenv, Log: slog.New(c.notices()),
+	}
+	if slices.Contains(taskVerbs(), c.Verb) { // only these work as an agent
+		o.Agent, o.Effort = cmp.Or(c.agent, cfg.Agents.Active), cmp.Or(c.effort, cfg.Agents.Effort)
+		if !slices.Contains(append(efforts(), ""), o.Effort) {
+			return agent.Options{}, fmt.Errorf("agents.effort (%s): %w", cfg.Origin("agents.effort"), args.Unknown("effort", o.Effort, efforts()))
+		}
+	}
+	return o, nil
 }
 
 // guarded are the files of --config and --db, which no run may rewrite. Their names

@@ -63,7 +63,7 @@ func (c *call) checkSetup(ctx context.Context) (int, error) {
 	if err != nil {
 		return base.ExitUsage, err
 	}
-	load, err := c.layers(here, here, dirs)
+	load, _, err := c.layers(here, here, dirs)
 	if err != nil {
 		return base.ExitUsage, err
 	}

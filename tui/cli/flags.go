@@ -23,6 +23,7 @@ type settings struct {
 	task      taskFlags
 	sessions  sessions.Flags
 	config    string
+	agent     string
 	effort    string
 	disable   []string
 	final     bool
@@ -91,6 +92,8 @@ func commonFlags() []flag {
 				s.overrides.AddDirs = append(s.overrides.AddDirs, v)
 				return nil
 			}},
+		{Name: "agent", Arg: "AGENT", Help: "work as this primary agent, as plan",
+			Set: args.Named(func(s *settings) *string { return &s.agent })},
 		{Name: "allow-external", Help: "allow calls to the network or of unknown effect",
 			Set: args.On(func(s *settings) *bool { return &s.policy.AllowExternal })},
 		{Name: "allow-process", Help: "allow running programs",
@@ -109,7 +112,7 @@ func commonFlags() []flag {
 			Set: args.Named(func(s *settings) *string { return &s.Cwd })},
 		{Name: "db", Arg: "FILE", In: storeVerbs(), Help: "use this session database",
 			Set: args.Named(func(s *settings) *string { return &s.DB })},
-		{Name: "disable-plugin", In: settingVerbs(), Arg: "ID", Help: "leave a built-in plugin out; may be repeated",
+		{Name: "disable-plugin", In: settingVerbs(), Arg: "PLUGIN", Help: "leave a built-in plugin out; may be repeated",
 			Set: func(s *settings, v string) error { s.disable = append(s.disable, v); return nil }},
 		{Name: "effort", Arg: "LEVEL", Values: efforts(), Help: "reasoning effort, from none to max",
 			Set: setEffort},

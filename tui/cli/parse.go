@@ -14,7 +14,7 @@ func commandLine() *args.Table[settings, runner] {
 
 // parse reads the arguments.
 func parse(env Env) (*call, error) {
-	c := &call{plugins: env.Plugins, tools: env.Tools, script: env.Script}
+	c := &call{plugins: env.Plugins, tools: env.Tools, changelog: env.Changelog, script: env.Script}
 	c.Call = base.Call{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Getenv: env.Getenv}
 	line, err := commandLine().Parse(env.Args, &c.settings, func(s *settings) bool { return !s.help && !s.version })
 	c.Verb, c.cmd, c.Args, c.unknown = line.Name, line.Command, line.Words, line.Unknown

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"alisio/agent"
@@ -25,63 +27,109 @@ func trustVerbs() []verb {
 	}
 }
 
-// layers says what the configuration of a run in dir is read from.
-func (c *call) layers(dir, here string, dirs config.Dirs) (config.LoadOptions, error) {
-	project, err := c.project(dir, dirs)
-	return config.LoadOptions{
-		Dirs: dirs, Project: project, File: c.config, Dir: here, Getenv: c.Getenv, Plugins: ids(c.plugins), Overrides: c.overrides,
-	}, err
+// layers says what the configuration of a run in dir is read from, and what of the
+// project a person trusts; nil: nothing.
+func (c *call) layers(dir, here string, dirs config.Dirs) (config.LoadOptions, *trust.Project, error) {
+	p, err := c.project(dir, dirs)
+	o := config.LoadOptions{
+		Dirs: dirs, File: c.config, Dir: here, Getenv: c.Getenv, Plugins: ids(c.plugins), Overrides: c.overrides,
+	}
+	if p != nil && c.config == "" { // --config stands in the place of the project's
+		o.Project = p.Config()
+	}
+	return o, p, err
 }
 
-// project is the configuration of the repository, if it is trusted: for this run,
-// or since a person once accepted just this content. Nobody is asked here.
+// project is what is trusted of the repository: for this run, or since a person once
+// accepted just this content. Nobody is asked here.
 //
 // Where a person has accepted another content of it, nothing runs: what was accepted
 // may have tightened permissions, and whoever can change a file that trust covers
 // would loosen them by doing so.
-func (c *call) project(dir string, dirs config.Dirs) (*config.Project, error) {
-	if c.config != "" || c.hermetic {
-		return nil, nil // --config stands in the project's place
+func (c *call) project(dir string, dirs config.Dirs) (*trust.Project, error) {
+	if c.hermetic || c.config != "" && !c.trust {
+		return nil, nil
 	}
 	root := agent.Root(dir, c.Getenv("HOME"))
-	p, err := trust.Read(root)
+	p, err := trust.Read(root, dir)
 	switch {
 	case c.trust && err != nil:
 		return nil, err
 	case c.trust:
 		c.inForce(p, "for this run")
-		return p.Config(), nil
+		return p, nil
 	}
-	hash := ""
-	if err == nil {
-		root, hash = p.Root, p.Hash
-	}
-	answer, unread := trust.New(dirs.State).Answer(root, hash)
+	answer, unread := c.answer(trust.New(dirs.State), root, p)
 	switch {
 	case unread != nil && (err != nil || !p.Empty()):
 		return nil, lapsed(text.Line(unread.Error()))
 	case answer == trust.Other && err != nil:
 		return nil, lapsed("what was trusted of this repository can not be compared: " + text.Line(err.Error()))
+	case answer == trust.Other && c.coreIsTrusted(dirs, p):
+		c.Notice("the skills on the way from %s to %s are not used, since nobody has trusted them: read them, then --trust-project takes them for one run",
+			text.Line(p.Root), text.Line(dir))
+		p = p.Core()
 	case answer == trust.Other:
 		return nil, lapsed("what is in " + text.Line(root) + " is not what was trusted of it")
 	case err != nil:
 		c.Notice("the configuration of this repository is not read: %s", text.Line(err.Error()))
 		return nil, nil
-	case p.Config() == nil:
-		return nil, nil
 	case answer == trust.None:
-		c.Notice("%s is not read, since nobody has trusted it: read it, then --trust-project takes it for one run",
-			text.Line(filepath.Join(p.Root, filepath.FromSlash(trust.ConfigFile))))
+		if what := brings(p); what != "" {
+			c.Notice("%s, since nobody has trusted it: read it, then --trust-project takes it for one run", what)
+		}
 		return nil, nil
 	}
 	c.inForce(p, "since it was trusted: alisio trust revoke takes that back")
-	return p.Config(), nil
+	return p, nil
+}
+
+// answer is what a person has said of a project, which is nil where it can not be
+// read.
+func (c *call) answer(store *trust.Store, root string, p *trust.Project) (trust.Answer, error) {
+	if p == nil {
+		return store.Answer(root, "")
+	}
+	return store.Answer(p.Root, p.Hash)
+}
+
+// coreIsTrusted reports whether only the skills on the way to the working directory
+// are not what was trusted.
+func (c *call) coreIsTrusted(dirs config.Dirs, p *trust.Project) bool {
+	core := p.Core()
+	if core == p {
+		return false
+	}
+	answer, err := c.answer(trust.New(dirs.State), core.Root, core)
+	return err == nil && answer == trust.Same
+}
+
+// brings says what of a repository is not used without trust, empty for nothing that
+// this program would use.
+func brings(p *trust.Project) string {
+	if p.Config() != nil {
+		return configOf(p) + " is not read"
+	}
+	for _, f := range p.Files {
+		switch {
+		case path.Base(f.Name) == "SKILL.md" && strings.Contains(f.Name, "/skills/"):
+			return "what " + text.Line(p.Root) + " brings in skills and templates is not used"
+		case strings.HasPrefix(f.Name, ".alisio/prompts/"):
+			return "what " + text.Line(p.Root) + " brings in skills and templates is not used"
+		}
+	}
+	return ""
+}
+
+// configOf is the name of a project's configuration, for people.
+func configOf(p *trust.Project) string {
+	return text.Line(filepath.Join(p.Root, filepath.FromSlash(trust.ConfigFile)))
 }
 
 // inForce tells who works in a repository that its configuration counts.
 func (c *call) inForce(p *trust.Project, why string) {
-	if p.Config() != nil && slices.Contains(taskVerbs(), c.Verb) {
-		c.Notice("%s is in force, %s", text.Line(filepath.Join(p.Root, filepath.FromSlash(trust.ConfigFile))), why)
+	if p.Config() != nil && c.config == "" && slices.Contains(taskVerbs(), c.Verb) {
+		c.Notice("%s is in force, %s", configOf(p), why)
 	}
 }
 

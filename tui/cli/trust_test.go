@@ -47,7 +47,7 @@ func put(t *testing.T, file, text string) {
 // accept trusts what a repository holds now.
 func (p stage) accept(t *testing.T, dir string) {
 	t.Helper()
-	read, err := trust.Read(dir)
+	read, err := trust.Read(dir, dir)
 	if err == nil {
 		_, err = trust.New(p.home).Accept(read.Root, read.Hash, time.Unix(1, 0))
 	}
@@ -158,6 +158,90 @@ func TestADamagedListWithNothingToTrust(t *testing.T) {
 	dir := filepath.Join(filepath.Dir(p.repo), "other")
 	put(t, filepath.Join(dir, ".git", "HEAD"), "")
 	if _, err := p.call(t, dir, "run", "go").options(); err != nil {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What a person trusts reaches the engine as it was hashed, skills without a
+// configuration too; skills on the way to the working directory that nobody has
+// trusted are left out, and the rest holds.
+func TestTrustedSkillsReachTheEngine(t *testing.T) {
+	p := newStage(t)
+	skill := func(name string) string { return "---\nname: " + name + "\ndescription: d\n---\nDo it.\n" }
+	put(t, filepath.Join(p.repo, ".agents", "skills", "one", "SKILL.md"), skill("one"))
+	if err := os.RemoveAll(filepath.Join(p.repo, ".alisio")); err != nil {
+		t.Fatal(err)
+	}
+	sub := filepath.Join(p.repo, "sub")
+	put(t, filepath.Join(sub, ".agents", "skills", "two", "SKILL.md"), skill("two"))
+	look := func(dir string, words ...string) (trusted, said string) {
+		t.Helper()
+		e := p.env(dir, append([]string{"run", "go"}, words...)...)
+		c, err := parse(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := c.options()
+		if err != nil {
+			t.Fatal(err)
+		}
+		said = e.Stderr.(interface{ String() string }).String()
+		if o.Project == nil {
+			return "", said
+		}
+		for _, f := range o.Project.Files {
+			trusted += f.Name + " "
+		}
+		return trusted, said
+	}
+	const one, two = ".agents/skills/one/SKILL.md ", "sub/.agents/skills/two/SKILL.md "
+	for _, c := range []struct {
+		dir, flag, want, says string
+	}{
+		{p.repo, "", "", "brings in skills and templates is not used, since nobody has trusted it"},
+		{sub, "--trust-project", one + two, ""},
+		{p.repo, "--trust-project", one, ""},
+		{p.repo, "--hermetic", "", ""},
+	} {
+		words := strings.Fields(c.flag)
+		if got, said := look(c.dir, words...); got != c.want || !strings.Contains(said, c.says) || (c.says == "") != (said == "") {
+			t.Errorf("%s %s: got %q, %q", c.dir, c.flag, got, said)
+		}
+	}
+	p.accept(t, p.repo)
+	if got, said := look(p.repo); got != one || said != "" {
+		t.Errorf("accepted: got %q, %q", got, said)
+	}
+	if got, said := look(sub); got != one || !strings.Contains(said, "the skills on the way from ") {
+		t.Errorf("accepted but for the skills on the way: got %q, %q", got, said)
+	}
+	file := filepath.Join(p.home, "other.json")
+	put(t, file, "{}")
+	if got, _ := look(p.repo, "--config", file); got != "" {
+		t.Errorf("with --config, which stands for the project: got %q", got)
+	}
+	if got, _ := look(p.repo, "--config", file, "--trust-project"); got != one {
+		t.Errorf("with --config and --trust-project: got %q", got)
+	}
+}
+
+// An effort that no model has is found before a model is asked, and told with the
+// place where it stands.
+func TestAgentAndEffortOfTheConfiguration(t *testing.T) {
+	p := newStage(t)
+	file := filepath.Join(p.home, "config.json")
+	put(t, file, `{"agents": {"active": "plan", "effort": "low"}}`)
+	for _, c := range []struct{ words, agent, effort string }{
+		{"run go", "plan", "low"}, {"run go --agent build --effort high", "build", "high"}, {"models", "", ""},
+	} {
+		o, err := p.call(t, p.repo, strings.Fields(c.words)...).options()
+		if err != nil || o.Agent != c.agent || o.Effort != c.effort {
+			t.Errorf("%s: got %q, %q, %v", c.words, o.Agent, o.Effort, err)
+		}
+	}
+	put(t, file, `{"agents": {"effort": "hgih"}}`)
+	_, err := p.call(t, p.repo, "run", "go").options()
+	if err == nil || !strings.Contains(err.Error(), `agents.effort (`+file+`:1): unknown effort "hgih", did you mean "high"?`) {
 		t.Errorf("got %v", err)
 	}
 }
