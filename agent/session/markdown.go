@@ -82,7 +82,11 @@ func (t transcript) message(row Stored, shortened bool) error {
 		name += " [shortened here]"
 	}
 	fmt.Fprintf(t.w, "\n## %s\n", name)
-	t.text(m.Text)
+	if m.Role == llm.RoleUser {
+		t.text(m.Shown())
+	} else {
+		t.text(m.Text)
+	}
 	for _, a := range m.Attachments {
 		t.image(a.MIMEType, len(a.Data))
 	}

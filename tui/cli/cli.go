@@ -102,6 +102,8 @@ type call struct {
 	// changelog is the program's own.
 	changelog string
 	script    func(id string, data []byte) (llm.Provider, error)
+	// literal is how many of the last words stood behind "--".
+	literal int
 	// cmd is the row of the command, which is empty when there is no command of
 	// that name: unknown then says so.
 	cmd     verb

@@ -17,7 +17,7 @@ func parse(env Env) (*call, error) {
 	c := &call{plugins: env.Plugins, tools: env.Tools, changelog: env.Changelog, script: env.Script}
 	c.Call = base.Call{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Getenv: env.Getenv}
 	line, err := commandLine().Parse(env.Args, &c.settings, func(s *settings) bool { return !s.help && !s.version })
-	c.Verb, c.cmd, c.Args, c.unknown = line.Name, line.Command, line.Words, line.Unknown
+	c.Verb, c.cmd, c.Args, c.literal, c.unknown = line.Name, line.Command, line.Words, line.Literal, line.Unknown
 	return c, err
 }
 

@@ -48,7 +48,7 @@ func runResume(ctx context.Context, c *call) (int, error) {
 		case err != nil:
 			return base.ExitUsage, err
 		}
-		return c.start(ctx, job{prompt: prompt, work: work, find: c.resumes(ctx)})
+		return c.start(ctx, job{prompt: prompt, slash: c.slashOf(words, prompt), work: work, find: c.resumes(ctx)})
 	})
 }
 

@@ -25,7 +25,7 @@ func runRun(ctx context.Context, c *call) (int, error) {
 		case err != nil:
 			return base.ExitUsage, err
 		}
-		j := job{prompt: prompt, work: work}
+		j := job{prompt: prompt, slash: c.slashOf(c.Args, prompt), work: work}
 		if c.task.session != "" {
 			j.find = func(store *agent.Store, here string) (agent.Session, string, int, error) {
 				s, code, err := c.Session(ctx, store, c.task.session)
@@ -45,6 +45,7 @@ type worker func(ctx context.Context, app *agent.App, t task) (int, error)
 // job is what start is to do.
 type job struct {
 	prompt string
+	slash  *slash // nil: the prompt is one
 	work   worker
 	find   finder               // nil: a new session in the working directory
 	change func(*agent.Options) // nil: nothing is changed
@@ -58,7 +59,7 @@ func (c *call) start(ctx context.Context, j job) (int, error) {
 		return base.ExitUsage, err
 	}
 	var o agent.Options
-	t := task{prompt: j.prompt}
+	t := task{prompt: j.prompt, slash: j.slash}
 	if j.find == nil {
 		o, err = c.optionsIn(here, here)
 	}
@@ -75,9 +76,8 @@ func (c *call) start(ctx context.Context, j job) (int, error) {
 		if _, err := c.StoreOptions(); err != nil {
 			return base.ExitUsage, err
 		}
-		// An answer that is repeated needs no model.
-		if err := agent.CheckOptions(ctx, o, c.task.requestID == ""); err != nil {
-			return cancelledOr(ctx, unfit(err)), err
+		if code, err := c.check(ctx, o, j.slash); err != nil {
+			return cancelledOr(ctx, code), err
 		}
 	}
 	store, code, err := c.Database(ctx)
@@ -113,6 +113,21 @@ func (c *call) start(ctx context.Context, j job) (int, error) {
 		return cancelledOr(ctx, base.ExitFailed), inSession{err, s.ID}
 	}
 	return j.work(ctx, app, t)
+}
+
+// check makes sure, before there is a database, that something can come of options, and
+// of a command. An answer that is repeated needs no model, and neither do most commands.
+func (c *call) check(ctx context.Context, o agent.Options, s *slash) (int, error) {
+	model := c.task.requestID == ""
+	if s != nil {
+		asks, code, err := c.checkSlash(ctx, o, *s)
+		if err != nil {
+			return code, err
+		}
+		model = model && asks
+	}
+	err := agent.CheckOptions(ctx, o, model)
+	return unfit(err), err
 }
 
 // adopt makes an imported session work in the workspace around a directory. No id is

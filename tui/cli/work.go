@@ -73,7 +73,11 @@ func (c *call) announce(ctx context.Context, app *agent.App) {
 // task is a prompt and where it goes.
 type task struct {
 	prompt string
-	images []llm.Attachment
+	// slash is a command that stands in place of the prompt, and display what people
+	// are shown of the prompt, empty for all of it.
+	slash   *slash
+	display string
+	images  []llm.Attachment
 	// schema is what the answer must fit, nil for anything.
 	schema json.RawMessage
 	// session is empty for a new one.
@@ -89,6 +93,13 @@ func (c *call) oneTask(ctx context.Context, do func(context.Context, worker) (in
 	defer stop()
 	var final *agent.Final
 	code, err := do(ctx, func(ctx context.Context, app *agent.App, t task) (int, error) {
+		if t.slash != nil {
+			f, code, err := c.carryOut(ctx, app, &t)
+			if f != nil || err != nil {
+				final = f
+				return code, err
+			}
+		}
 		f, code, err := c.work(ctx, app, t)
 		final = &f
 		return code, err
@@ -140,7 +151,7 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (agent.Final, i
 	denied := ""
 	o := agent.RunOptions{
 		CorrelationID: c.task.correlationID, RequestID: c.task.requestID,
-		Attachments: t.images, OutputSchema: t.schema, AcknowledgeUncertain: c.task.acknowledge,
+		Display: t.display, Attachments: t.images, OutputSchema: t.schema, AcknowledgeUncertain: c.task.acknowledge,
 		OnBegin: func() { c.announce(ctx, app) },
 		OnEvent: func(e plug.Event) {
 			if d, ok := e.Data.(plug.ToolCompleted); ok && d.IsError {

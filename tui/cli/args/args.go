@@ -70,8 +70,9 @@ type Line[R any] struct {
 	// then says so.
 	Command Command[R]
 	Unknown error
-	// Words are those behind the command.
-	Words []string
+	// Words are those behind the command; the last Literal of them stood behind "--".
+	Words   []string
+	Literal int
 }
 
 // Group reports whether the command only holds others.
@@ -125,6 +126,10 @@ func (t *Table[S, R]) Parse(list []string, s *S, strict func(*S) bool) (Line[R],
 		}
 		used = append(used, f)
 	}
+	literal := 0
+	if ended >= 0 {
+		literal = len(words) - ended
+	}
 	line := Line[R]{Words: words}
 	if ended != 0 {
 		line = t.line(words)
@@ -132,6 +137,7 @@ func (t *Table[S, R]) Parse(list []string, s *S, strict func(*S) bool) (Line[R],
 	if line.Unknown != nil && !strings.Contains(line.Name, " ") && slices.ContainsFunc(used, func(f *Flag[S]) bool { return f.Prompt }) {
 		line = Line[R]{Words: words}
 	}
+	line.Literal = min(literal, len(line.Words))
 	if line.Unknown != nil || line.Command.Group() || !strict(s) {
 		return line, nil
 	}
