@@ -175,6 +175,22 @@ func (s *Skills) Validate(ctx context.Context) []Diagnostic {
 	return byFile(all)
 }
 
+// Report is Validate with what the search tells besides: what was not looked at, is
+// called wrongly, or is not used. count is how many skills were judged.
+func (s *Skills) Report(ctx context.Context) (all []Diagnostic, count int) {
+	all = s.Validate(ctx)
+	judged := make(map[string]bool)
+	for _, at := range s.found {
+		judged[printable(at.file())] = true
+	}
+	for _, d := range s.Problems {
+		if !judged[d.File] || d.Code != SkillInvalid && d.Code != SkillAdvice {
+			all = append(all, d)
+		}
+	}
+	return byFile(all), len(s.found)
+}
+
 // ValidateSkill judges the skill in one directory.
 func ValidateSkill(dir string) []Diagnostic {
 	var all diagnostics

@@ -19,6 +19,7 @@ import (
 	"alisio/plug"
 	"alisio/tui/cli/args"
 	"alisio/tui/cli/base"
+	"alisio/tui/cli/extend"
 	"alisio/tui/cli/sessions"
 	"alisio/tui/plain"
 	"alisio/tui/term"
@@ -61,10 +62,12 @@ func verbs() []verb {
 		{Name: "doctor", Help: "check what a run needs, each with its remedy", Run: runDoctor},
 		{Name: "help", Args: "[TOPIC]", Help: "print the manual", Run: runHelp},
 		{Name: "models", Help: "list what the server offers", Run: runModels},
+		{Name: "plugins", Args: "COMMAND", Help: "list the built-in plugins, and check them", Subs: pluginVerbs()},
 		{Name: "resume", Args: "[SESSION|--last] [PROMPT…]", Help: "go on with a session", Run: runResume},
 		{Name: "run", Args: "PROMPT…", Help: "work on one task; - or a pipe adds to it", Run: runRun},
 		{Name: "sessions", Args: "COMMAND", Help: "list, read, move and delete stored sessions", Subs: sessionVerbs()},
 		{Name: "setup", Help: "write a configuration to begin with", Run: runSetup},
+		{Name: "skills", Args: "COMMAND", Help: "list skills, and judge how they are written", Subs: skillVerbs()},
 		{Name: "trust", Args: "COMMAND", Help: "list, or take back, what was trusted", Subs: trustVerbs()},
 		{Name: "version", Help: "print the version", Run: runVersion},
 	}
@@ -89,6 +92,31 @@ func sessionVerbs() []verb {
 func stored(run func(context.Context, *sessions.Call) (int, error)) runner {
 	return func(ctx context.Context, c *call) (int, error) {
 		return run(ctx, &sessions.Call{Call: c.Call, Flags: c.sessions, Plugins: c.plugins, Tools: c.tools})
+	}
+}
+
+func pluginVerbs() []verb {
+	return []verb{
+		{Name: "doctor", Help: "check the plugins, each problem with its remedy", Run: extended(extend.PluginsDoctor)},
+		{Name: "list", Help: "list the plugins and what each offers", Run: extended(extend.PluginsList)},
+	}
+}
+
+func skillVerbs() []verb {
+	return []verb{
+		{Name: "list", Help: "list the skills that a model is told of", Run: extended(extend.SkillsList)},
+		{Name: "validate", Args: "[DIR…]", Help: "judge skills by the rules of the format", Run: extended(extend.SkillsValidate)},
+	}
+}
+
+// extended makes a runner of a command about what extends the program.
+func extended(run func(context.Context, *extend.Call) (int, error)) runner {
+	return func(ctx context.Context, c *call) (int, error) {
+		o, err := c.options()
+		if err != nil {
+			return base.ExitUsage, err
+		}
+		return run(ctx, &extend.Call{Call: c.Call, Options: o, Plugins: c.plugins})
 	}
 }
 

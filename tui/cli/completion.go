@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"alisio/agent"
@@ -48,8 +49,35 @@ func (c *call) candidates(ctx context.Context, arg string) []args.Candidate {
 				list = append(list, args.Candidate{Word: k.Name})
 			}
 		}
+	case "AGENT":
+		return c.completedAgents(ctx)
+	case "PLUGIN":
+		for _, p := range c.plugins {
+			list = append(list, args.Candidate{Word: p.ID, Help: text.Line(p.Name)})
+		}
 	case "ID", "SESSION":
 		return c.completedSessions(ctx)
+	}
+	return list
+}
+
+// completedAgents are the primary agents. Nothing is said of what can not be set up.
+func (c *call) completedAgents(ctx context.Context) []args.Candidate {
+	quiet := *c
+	quiet.Quiet = true
+	o, err := quiet.options()
+	if err != nil {
+		return nil
+	}
+	o.Log = slog.New(slog.DiscardHandler)
+	app, err := agent.New(ctx, o)
+	if err != nil {
+		return nil
+	}
+	defer base.CloseApp(&c.Call, app)
+	var list []args.Candidate
+	for _, a := range app.Agents() {
+		list = append(list, args.Candidate{Word: a.ID, Help: text.Line(a.Description)})
 	}
 	return list
 }

@@ -3,29 +3,16 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"alisio/agent"
 	"alisio/agent/doctor"
-	"alisio/agent/text"
 	"alisio/tui/cli/base"
 	"alisio/tui/term"
 )
-
-// finding is one result of a check as --json prints it; Level is ok, note or
-// problem, Remedy a command or a sentence.
-type finding struct {
-	Level string `json:"level"`
-	// Name is what was looked at; it is absent for the session database.
-	Name   string `json:"name,omitempty"`
-	Text   string `json:"text"`
-	Remedy string `json:"remedy,omitempty"`
-}
 
 // runDoctor checks what a run needs, without asking anybody; with --network what a
 // run would contact, with --store what is kept, which --fix repairs.
@@ -80,14 +67,14 @@ func (c *call) checkSetup(ctx context.Context) (int, error) {
 	if c.network {
 		check = doctor.Network
 	}
-	var list []finding
+	var list []base.Finding
 	for _, f := range check(ctx, o) {
-		list = append(list, finding{Level: level(f.Level), Name: f.Name, Text: f.Text, Remedy: f.Remedy})
+		list = append(list, base.Finding{Level: f.Level, Name: f.Name, Text: f.Text, Remedy: f.Remedy})
 	}
 	if ctx.Err() != nil {
 		return base.ExitCancelled, ctx.Err()
 	}
-	return c.printFindings(list)
+	return c.PrintFindings(list)
 }
 
 // terminal is what is known of the person's terminal, in words.
@@ -128,57 +115,9 @@ func (c *call) checkStore(ctx context.Context) (int, error) {
 	if err != nil {
 		return c.Unusable(err)
 	}
-	list := make([]finding, len(report.Findings))
+	list := make([]base.Finding, len(report.Findings))
 	for i, f := range report.Findings {
-		list[i] = finding{Level: level(f.Level), Text: f.What, Remedy: f.Remedy}
+		list[i] = base.Finding{Level: f.Level, Text: f.What, Remedy: f.Remedy}
 	}
-	return c.printFindings(list)
-}
-
-// printFindings prints a line a finding, with its remedy below it, and returns the
-// exit code: 1 when there is a problem, also one that was just repaired.
-func (c *call) printFindings(list []finding) (int, error) {
-	code := base.ExitDone
-	for _, f := range list {
-		if f.Level == level(agent.Problem) {
-			code = base.ExitFailed
-		}
-		if strings.HasPrefix(f.Remedy, "alisio ") {
-			f.Remedy += c.DBFlag()
-		}
-		var err error
-		if c.JSON {
-			err = c.PrintJSON(json.Marshal(f))
-		} else {
-			err = c.Print(f.lines())
-		}
-		if err != nil {
-			return base.ExitFailed, err
-		}
-	}
-	return code, nil
-}
-
-// level is what a finding begins with.
-func level(l agent.Level) string {
-	switch l {
-	case agent.Problem:
-		return "problem"
-	case agent.Note:
-		return "note"
-	}
-	return "ok"
-}
-
-// lines is a finding for people, its words in a column of their own.
-func (f finding) lines() string {
-	s := fmt.Sprintf("%-9s", f.Level)
-	if f.Name != "" {
-		s += f.Name + ": "
-	}
-	s += text.Line(f.Text) + "\n"
-	if f.Remedy != "" {
-		s += "         " + text.Line(f.Remedy) + "\n"
-	}
-	return s
+	return c.PrintFindings(list)
 }

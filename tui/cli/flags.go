@@ -64,12 +64,12 @@ func taskVerbs() []string { return []string{"", "run", "resume"} }
 // settingVerbs are the commands that read the configuration, and so take what
 // flags say over it.
 func settingVerbs() []string {
-	return append(taskVerbs(), "config show", "context explain", "doctor", "models")
+	return append(taskVerbs(), "config show", "context explain", "doctor", "models", "plugins doctor", "plugins list", "skills list", "skills validate")
 }
 
 // storeVerbs are the commands that open the session database.
 func storeVerbs() []string {
-	list := append(taskVerbs(), "doctor")
+	list := append(taskVerbs(), "doctor", "plugins doctor")
 	for _, v := range sessionVerbs() {
 		list = append(list, "sessions "+v.Name)
 	}
@@ -159,7 +159,8 @@ func commonFlags() []flag {
 
 // jsonVerbs are the commands that print events or lists.
 func jsonVerbs() []string {
-	return append(taskVerbs(), "config show", "context explain", "demo", "doctor", "models", "sessions delete", "sessions list", "sessions recover", "sessions show", "trust list")
+	return append(taskVerbs(), "config show", "context explain", "demo", "doctor", "models", "plugins doctor", "plugins list",
+		"sessions delete", "sessions list", "sessions recover", "sessions show", "skills list", "trust list")
 }
 
 func setJSON(s *settings, v string) error {
