@@ -2,6 +2,7 @@ package session
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -82,11 +83,7 @@ func (t transcript) message(row Stored, shortened bool) error {
 		name += " [shortened here]"
 	}
 	fmt.Fprintf(t.w, "\n## %s\n", name)
-	if m.Role == llm.RoleUser {
-		t.text(m.Shown())
-	} else {
-		t.text(m.Text)
-	}
+	t.text(cmp.Or(m.Display, m.Text))
 	for _, a := range m.Attachments {
 		t.image(a.MIMEType, len(a.Data))
 	}
