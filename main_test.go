@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"os"
 	"path/filepath"
@@ -9,21 +10,75 @@ import (
 	"strings"
 	"testing"
 
+	"alisio/agent"
+	"alisio/agent/config"
+	"alisio/agent/perm"
+	"alisio/agent/proc"
 	"alisio/plug"
+	"alisio/plug/plugtest"
 	"alisio/scripts/repocheck"
 	"alisio/scripts/scripttest"
+	"alisio/testdata/plugins/toy"
+	"alisio/tui/cli"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected parts of the files below testdata")
 
-// TestMain is the program itself when the scripts of TestScript start it.
+// TestMain is the program itself when the scripts of TestScript start it, and with
+// ALISIO_TEST_TOY the program with one more plugin in its list.
 func TestMain(m *testing.M) {
-	if scripttest.IsSelf("alisio") {
+	switch {
+	case !scripttest.IsSelf("alisio"):
+		os.Exit(m.Run())
+	case os.Getenv("ALISIO_TEST_TOY") == "":
 		main()
-		return
+	default:
+		environ := os.Environ()
+		proc.Protect()
+		os.Exit(cli.Main(context.Background(), withToy(program(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, environ))))
 	}
-	os.Exit(m.Run())
 }
+
+// withToy is the program with one more line in its list of plugins.
+func withToy(env cli.Env) cli.Env {
+	env.Plugins = append(env.Plugins,
+		toy.Plugin(),
+	)
+	return env
+}
+
+// What a plugin shows is there for a screen: its panel, its word in the status bar, its
+// fact on the start screen. The script toy has the rest of it, and how it goes.
+func TestToyPluginIsSeen(t *testing.T) {
+	o := agent.Options{
+		Dir: t.TempDir(), Dirs: config.Dirs{Config: t.TempDir(), State: t.TempDir(), Cache: t.TempDir()},
+		Plugins: withToy(program(nil, nil, nil, nil, nil)).Plugins, Config: config.Default(), Policy: perm.Policy{ReadOnly: true},
+	}
+	look := func(o agent.Options) (panels []agent.Panel, statuses []agent.Status, screen string) {
+		app, err := agent.New(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer app.Close(t.Context())
+		return app.Panels(), app.Statuses(), app.Startup(t.Context(), plug.Terminal{Columns: 80, Unicode: true})
+	}
+	panels, statuses, screen := look(o)
+	if len(panels) != 1 || panels[0].Plugin != "toy" || panels[0].Title != "Toys" || panels[0].Nodes[0].Label != "the toy" {
+		t.Errorf("got panels %+v", panels)
+	}
+	if len(statuses) != 1 || statuses[0] != (agent.Status{Plugin: "toy", Text: "toy ready"}) {
+		t.Errorf("got statuses %+v", statuses)
+	}
+	if !strings.Contains(screen, "wound up") || !strings.Contains(screen, "toy") {
+		t.Errorf("got the start screen %s", screen)
+	}
+	o.Plugins = program(nil, nil, nil, nil, nil).Plugins
+	if panels, statuses, screen := look(o); len(panels)+len(statuses) > 0 || strings.Contains(screen, "toy") {
+		t.Errorf("without the line: got %+v, %+v, %s", panels, statuses, screen)
+	}
+}
+
+func TestToyPluginKeepsTheContract(t *testing.T) { plugtest.Run(t, toy.Plugin) }
 
 // TestScript runs the end-to-end scripts: the real program in processes of its
 // own against scripted servers on real sockets.
