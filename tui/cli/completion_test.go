@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"alisio/plug"
 	"alisio/tui/cli/args"
 )
 
@@ -71,6 +73,10 @@ func TestCompletionInBash(t *testing.T) {
 		{"alisio help perm", "permissions"},
 		{"alisio run --cwd su", "sub"},
 		{"alisio completion z", "zsh"},
+		{"alisio run --agent pl", "plan"},
+		{"alisio skills v", "validate"},
+		{"alisio skills validate su", "sub"},
+		{"alisio plugins do", "doctor"},
 		{"alisio nonsense x", ""},
 	} {
 		words := strings.Fields(c.words)
@@ -132,6 +138,42 @@ func TestCompletionInZsh(t *testing.T) {
 		zpty -w z 'PS1=""; unsetopt zle_bracketed_paste; autoload -U compinit; compinit -u -D; source ./script; n=0; show() { print -r -- "<$((++n)):$BUFFER>"; BUFFER= }; zle -N show; bindkey "^X" show; print ready-$((6*7))'
 		until_shown ready-42
 		`+typing.String())
+}
+
+// What can stand for an agent, and for a plugin, is asked of the program as it is built.
+func TestCompletionOfAgentsAndPlugins(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"--agent", ""}, "build\tworks on the task, with every permission that was given\nplan\treads and plans, " +
+			"changes nothing, and asks for a review of the plan\ntoy-agent\twinds up\n"},
+		{[]string{"run", "--agent=toy"}, "--agent=toy-agent\twinds up\n"},
+		{[]string{"run", "--disable-plugin", "t"}, "toy\tA toy\n"},
+	} {
+		e := env(append([]string{"completion", "--words", "--"}, c.words...)...)
+		e.Getenv = func(name string) string {
+			if strings.HasPrefix(name, "ALISIO_") && strings.HasSuffix(name, "_HOME") {
+				return dir
+			}
+			return ""
+		}
+		e.Plugins = Plugins{{ID: "toy", Name: "A toy", Version: "1.0.0", APIVersion: plug.APIVersion, Setup: func(_ context.Context, api *plug.API) error {
+			_, err := api.AddAgent(plug.Agent{ID: "toy-agent", Description: "winds up"})
+			return err
+		}}}
+		code := Main(t.Context(), e)
+		if got := e.Stdout.(*bytes.Buffer).String(); code != 0 || got != c.want {
+			t.Errorf("%q: exit code %d, got %q, want %q", c.words, code, got, c.want)
+		}
+		if said := e.Stderr.(*bytes.Buffer).String(); said != "" {
+			t.Errorf("%q: %s", c.words, said)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("it left %v, %v", left, err)
+	}
 }
 
 func TestCompletionKnowsEveryWord(t *testing.T) {

@@ -3,6 +3,7 @@ package extend
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -182,8 +183,16 @@ const (
 // newest session of all are a problem, those that a later session got over are not.
 func (c *Call) failedHooks(ctx context.Context) (list []base.Finding, code int, err error) {
 	store, code, err := c.Look(ctx)
-	if err != nil || store == nil {
+	switch {
+	case err != nil && c.DB == "" && !errors.Is(err, agent.ErrNoPlace):
+		return []base.Finding{{
+			Level: agent.Note, Name: "hooks", Text: "the last sessions can not be looked through: " + err.Error(),
+			Remedy: "alisio doctor --store",
+		}}, base.ExitDone, nil
+	case err != nil && c.DB != "":
 		return nil, code, err
+	case store == nil:
+		return nil, base.ExitDone, nil
 	}
 	defer store.Close()
 	sessions, err := store.List(ctx, agent.Query{All: true, Limit: lastSessions})
