@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"alisio/agent/host"
+	"alisio/agent/perm"
 	"alisio/agent/session"
 	"alisio/agent/text"
 	"alisio/llm"
@@ -320,14 +321,16 @@ func (a *App) Startup(ctx context.Context, t plug.Terminal) string {
 
 // access says in a few words what may happen without a question.
 func (a *App) access() string {
-	words := map[plug.Effect]string{plug.EffectWrite: "write", plug.EffectProcess: "commands", plug.EffectExternal: "network"}
 	if a.o.Policy.ReadOnly {
 		return "read-only"
 	}
 	var parts []string
-	for _, e := range []plug.Effect{plug.EffectWrite, plug.EffectProcess, plug.EffectExternal} {
-		does := map[string]string{"allow": "allowed", "ask": "asks", "deny": "denied"}[a.o.Policy.Decide(string(e)).Decision.String()]
-		parts = append(parts, words[e]+" "+does)
+	for _, w := range []struct {
+		effect    plug.Effect
+		what, ask string
+	}{{plug.EffectWrite, "write", "asks"}, {plug.EffectProcess, "commands", "ask"}, {plug.EffectExternal, "network", "asks"}} {
+		does := map[perm.Decision]string{perm.Allow: "allowed", perm.Ask: w.ask, perm.Deny: "denied"}
+		parts = append(parts, w.what+" "+does[a.o.Policy.Decide(string(w.effect)).Decision])
 	}
 	return strings.Join(parts, " · ")
 }

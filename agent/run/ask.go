@@ -54,6 +54,8 @@ func (l *loop) callOf(w *work, args []byte) plug.Call {
 			return plug.Answer{Decision: plug.Deny}, err
 		}
 		q.SessionID, q.CallID, q.Tool = l.in.SessionID, w.ID, w.Name
+		w.took.Pause()
+		defer w.took.Resume()
 		return l.ask(asking, q)
 	}
 	if l.o.Call != nil {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"alisio/agent/perm"
 	"alisio/plug"
@@ -112,6 +114,38 @@ func TestAPlanIsNumberedAndItsDecisionTold(t *testing.T) {
 			t.Errorf("plan %d: told %+v, asked %+v", i, told, a.questions[i].Review)
 		}
 	}
+}
+
+// The time in which a person reads a question of a call is no time of the call.
+func TestAPersonsTimeIsNotTheCalls(t *testing.T) {
+	slow := newToy("slow", plug.EffectRead, func(ctx context.Context, c *plug.Call) (plug.Result, error) {
+		time.Sleep(2 * time.Second)
+		_, err := c.Ask(ctx, plug.Question{Kind: plug.AskPlan, Review: plug.Review{Title: "t", Text: "plan"}})
+		time.Sleep(3 * time.Second)
+		return plug.Text("x"), err
+	})
+	a := &asking{answer: plug.Answer{Decision: plug.Once}}
+	b := newBench(t, &fake{answers: []answerFunc{says("", call("1", "slow", `{}`)), says("done")}}, perm.Policy{}, patient{a, time.Hour}, slow)
+	synctest.Test(t, func(t *testing.T) { b.run(context.Background(), "go") })
+	for _, e := range b.events {
+		if d, ok := e.Data.(plug.ToolCompleted); ok && d.DurationMs != 5000 {
+			t.Errorf("%d ms, want the 5 s in which the call worked", d.DurationMs)
+		}
+	}
+	if len(a.questions) != 1 {
+		t.Errorf("%d questions", len(a.questions))
+	}
+}
+
+// patient thinks before it answers.
+type patient struct {
+	plug.Asker
+	think time.Duration
+}
+
+func (p patient) Ask(ctx context.Context, q plug.Question) (plug.Answer, error) {
+	time.Sleep(p.think)
+	return p.Asker.Ask(ctx, q)
 }
 
 func TestPlanDecisions(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"alisio/agent/clock"
 	"alisio/agent/gate"
 	"alisio/agent/session"
 	"alisio/llm"
@@ -37,7 +38,7 @@ type work struct {
 	notes   []string
 	started time.Time
 	// took is how long it was executed: the time of a person who thinks is none of it.
-	took    time.Duration
+	took    clock.Active
 	release []func()
 	answer  *plug.Result
 	denied  bool
@@ -255,7 +256,7 @@ func (l *loop) journalEnd(w *work, r *plug.Result, answer ...llm.Message) error 
 	c := l.journal(w)
 	c.Done, c.Result, c.Ended = true, *r, time.Now()
 	return l.emitBy(plug.ToolCompleted{
-		ID: w.ID, Name: clip(w.Name, 80), IsError: r.IsError, DurationMs: w.took.Milliseconds(),
+		ID: w.ID, Name: clip(w.Name, 80), IsError: r.IsError, DurationMs: w.took.Elapsed().Milliseconds(),
 		Preview: clip(r.PlainText(), previewChars), Summary: r.Summary, Result: r,
 	}, func(ctx context.Context, e plug.Event) (int64, error) { return l.o.Store.EndCall(ctx, c, e, answer...) })
 }
@@ -305,12 +306,12 @@ func (l *loop) execute(w *work) plug.Result {
 	p := &progress{id: w.ID, take: llm.NewRedaction(l.o.Secrets...), emit: l.emit}
 	w.call.Progress = p.add
 	var r plug.Result
-	began := time.Now()
+	w.took.Start()
 	err := guard(w.Name, func() (err error) {
 		r, err = w.tool.Execute(l.ctx, &w.call, w.plan)
 		return err
 	})
-	w.took = time.Since(began)
+	w.took.Pause()
 	p.close()
 	switch {
 	case err == nil:
