@@ -101,6 +101,7 @@ type App struct {
 	choice   *profile.Choice
 	sessions map[string]*conversation
 	trees    map[string]*tree // by root
+	live     map[string]bool  // calls of plugins that are under way, by id
 	skills   *resource.Skills // as they were found last
 }
 
@@ -140,7 +141,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	}
 	a := &App{
 		o: o, store: o.Store, providers: &profile.Registry{}, waits: &clock.HumanWaits{},
-		clients: clients, sessions: make(map[string]*conversation), trees: make(map[string]*tree),
+		clients: clients, sessions: make(map[string]*conversation), trees: make(map[string]*tree), live: make(map[string]bool),
 	}
 	if a.store == nil {
 		a.store = session.NewMemory()
@@ -196,7 +197,7 @@ func (a *App) openFiles() error {
 		files.Close()
 		return err
 	}
-	a.guard(files)
+	a.guard(files, a.root)
 	files.GuardLinked(trust.Linked(a.root)...)
 	a.files = files
 	if home := a.o.Getenv("HOME"); home != "" && contains(a.root, home) {
@@ -205,12 +206,15 @@ func (a *App) openFiles() error {
 	return nil
 }
 
-// guard keeps tools away from the person's own files in a workspace.
-func (a *App) guard(files *workspace.Workspace) {
+// guard keeps tools away from the person's own files in a workspace in dir.
+func (a *App) guard(files *workspace.Workspace, dir string) {
 	if a.o.Hermetic {
 		files.SkipUserExcludes()
 	}
-	files.Guard(a.o.Dirs.Config, a.o.Dirs.State, a.o.Dirs.Cache)
+	files.Guard(a.o.Dirs.Config, a.o.Dirs.State)
+	if !a.worktree(dir) { // which lies in the cache
+		files.Guard(a.o.Dirs.Cache)
+	}
 	files.Guard(a.o.Guarded...)
 	files.Guard(a.o.Config.Skills...) // the next run is told to follow what stands there
 	files.CloseOff(a.ownFiles()...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"alisio/agent/perm"
@@ -32,10 +33,7 @@ func (a *App) openChildren() {
 			return names
 		},
 		Resolve: func(ctx context.Context, root, name string) (llm.Model, error) {
-			if name == "" || name == "inherit" {
-				name = a.settings(root).model
-			}
-			c, err := a.choiceOf(ctx, name)
+			c, err := a.choiceOf(ctx, a.named(ctx, root, name))
 			return c.Model, err
 		},
 		Workspace: a.childWorkspace, NewID: NewID,
@@ -61,7 +59,7 @@ func (a *App) rootCeiling() perm.Ceiling {
 
 // childWorkspace checks a directory for a child: inside the parent's directories, or
 // one below the cache, where plugins have their worktrees.
-func (a *App) childWorkspace(_ context.Context, _, dir string) (string, error) {
+func (a *App) childWorkspace(ctx context.Context, parent, dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		return "", fmt.Errorf("%q is not absolute", dir)
 	}
@@ -69,11 +67,17 @@ func (a *App) childWorkspace(_ context.Context, _, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if trees := a.worktrees(); trees != "" && contains(trees, real) {
+	if info, err := os.Stat(real); err == nil && info.IsDir() && a.worktree(real) {
 		return real, nil
+	}
+	above, err := a.children.Workspace(ctx, parent)
+	if err != nil {
+		return "", err
 	}
 	t, err := a.files.Resolve(real)
 	switch {
+	case a.worktree(above) || above != a.root && !contains(above, real):
+		return "", fmt.Errorf("%q is not in the parent's workspace %q", dir, above)
 	case err != nil:
 		return "", err
 	case !t.Inside || !t.Dir:
@@ -82,12 +86,15 @@ func (a *App) childWorkspace(_ context.Context, _, dir string) (string, error) {
 	return real, nil
 }
 
-// worktrees is where plugins put worktrees, with links resolved; empty: nowhere.
-func (a *App) worktrees() string {
+// worktree reports whether a path, links followed, lies below the directory in which
+// plugins put worktrees.
+func (a *App) worktree(path string) bool {
 	if a.o.Dirs.Cache == "" {
-		return ""
+		return false
 	}
-	return realPath(filepath.Join(a.o.Dirs.Cache, "worktrees"))
+	all := realPath(filepath.Join(a.o.Dirs.Cache, "worktrees"))
+	path = realPath(path)
+	return path != all && contains(all, path)
 }
 
 // childConversation is what the engine holds of a child for one run.
@@ -101,22 +108,31 @@ func (a *App) childConversation(r child.Request) (c *conversation, done func(), 
 	if len(r.Ancestors) > 0 {
 		parent = r.Ancestors[0]
 	}
-	c = a.sessions[r.Session]
-	if c == nil {
-		c = &conversation{id: r.Session, parent: parent, tree: a.treeOf(r.Root), texts: make(map[string]string)}
-		a.sessions[r.Session] = c
+	t := a.treeOf(r.Root)
+	c = &conversation{
+		id: r.Session, parent: parent, tree: t, label: r.Label, spec: r.Spec, ceiling: r.Ceiling, dir: a.o.Dir, files: t.files,
+		plans: &run.Plans{}, texts: make(map[string]string),
 	}
-	c.label, c.spec, c.ceiling, c.dir, c.files = r.Label, r.Spec, r.Ceiling, a.o.Dir, c.tree.files
-	if r.Workspace == "" {
-		return c, func() {}, nil
+	if was := a.sessions[r.Session]; was != nil { // of its last run: who still holds it sees no change
+		c.plans, c.texts, c.hasFiles = was.plans, was.texts, was.instructed()
 	}
-	files, err := workspace.Open(r.Workspace)
-	if err != nil {
-		return nil, nil, err
+	if r.Workspace != "" {
+		files, err := workspace.Open(r.Workspace)
+		if err != nil {
+			return nil, nil, err
+		}
+		a.guard(files, r.Workspace)
+		c.dir, c.files = r.Workspace, files
 	}
-	a.guard(files)
-	c.dir, c.files = r.Workspace, files
-	return c, func() { files.Close() }, nil
+	a.sessions[r.Session] = c
+	return c, func() {
+		a.mu.Lock()
+		c.over = true
+		a.mu.Unlock()
+		if r.Workspace != "" {
+			c.files.Close()
+		}
+	}, nil
 }
 
 // runChild carries out a run of a child (child.Options.Run).
@@ -132,11 +148,7 @@ func (a *App) runChild(ctx context.Context, r child.Request) (plug.ChildOutcome,
 
 // work runs an input in a child that is locked.
 func (a *App) work(ctx context.Context, r child.Request, in run.Input, onEvent func(plug.Event)) (run.Outcome, error) {
-	name := r.Model
-	if name == "" || name == "inherit" {
-		name = a.settings(r.Root).model
-	}
-	choice, err := a.choiceOf(ctx, name)
+	choice, err := a.choiceOf(ctx, a.named(ctx, r.Root, r.Model))
 	if err != nil {
 		return run.Outcome{}, err
 	}

@@ -16,6 +16,7 @@ import (
 // tree is what a root session and all below it share: the queue of questions, the
 // grants, and the directories that were approved.
 type tree struct {
+	root  string
 	asks  *gate.Tree
 	files *workspace.Workspace
 }
@@ -34,7 +35,9 @@ type conversation struct {
 	// files are those of the tree, or of a child with a workspace of its own in dir.
 	files *workspace.Workspace
 	dir   string
-	plans run.Plans
+	plans *run.Plans
+	// over: the child's run has ended. App.mu guards it.
+	over bool
 
 	mu sync.Mutex
 	// agent, model and effort were chosen in the session; empty: the application's.
@@ -72,12 +75,28 @@ func (a *App) conversation(id string) (*conversation, error) {
 	}
 	c := a.sessions[id]
 	if c == nil {
-		c = &conversation{id: id, dir: a.o.Dir, texts: make(map[string]string)}
-		c.tree = a.treeOf(id)
-		c.files = c.tree.files
+		t := a.treeOf(id)
+		c = &conversation{id: id, dir: a.o.Dir, tree: t, files: t.files, plans: &run.Plans{}, texts: make(map[string]string)}
 		a.sessions[id] = c
 	}
 	return c, nil
+}
+
+// look is what the engine holds of a session, a child too, or would hold of one that
+// it has not touched; that is kept by nobody.
+func (a *App) look(id string) *conversation {
+	a.mu.Lock()
+	c := a.sessions[id]
+	a.mu.Unlock()
+	if c != nil {
+		return c
+	}
+	c = &conversation{id: id, dir: a.o.Dir, tree: &tree{root: id, asks: gate.NewTree(a.o.Asker, a.waits)}, files: a.files}
+	if head, err := a.store.Session(context.Background(), id); a.children != nil && id != "" && err == nil && head.Parent != "" {
+		c.parent = head.Parent
+		c.ceiling, _ = a.children.Ceiling(context.Background(), id) // the strictest, when it can not be read
+	}
+	return c
 }
 
 // begun moves what was chosen for the next new session to the one that begins.
@@ -101,7 +120,7 @@ func (a *App) begun(id string) error {
 func (a *App) treeOf(root string) *tree {
 	t := a.trees[root]
 	if t == nil {
-		t = &tree{asks: gate.NewTree(a.o.Asker, a.waits), files: a.files.View()}
+		t = &tree{root: root, asks: gate.NewTree(a.o.Asker, a.waits), files: a.files.View()}
 		a.trees[root] = t
 	}
 	return t
@@ -140,22 +159,31 @@ func capOf(p plug.Permission) perm.Cap {
 // turnOf says what the turns of a session work with.
 func (a *App) turnOf(c *conversation) func(context.Context) (run.Turn, error) {
 	return func(ctx context.Context) (run.Turn, error) {
-		agent, err := a.primary(c.chosen().agent)
+		agent, err := a.agentOf(c)
 		if err != nil {
 			return run.Turn{}, llm.Errorf(llm.CauseBadRequest, "%w", err)
-		}
-		if c.parent != "" {
-			agent = plug.Agent{ID: c.spec.Agent, Persona: c.spec.Instructions}
 		}
 		g := a.gateOf(c, agent)
 		text, err := a.instructions(c, agent, g)
 		if err != nil {
 			return run.Turn{}, err
 		}
-		return run.Turn{
-			Agent: agent.ID, Instructions: text, Tools: a.toolsFor(c, agent), Gate: g, Context: a.contextOf(ctx, c),
-		}, nil
+		tools := a.toolsFor(c, agent)
+		skilled := slices.ContainsFunc(tools, func(t plug.Tool) bool {
+			s := t.Spec()
+			return s.Needs == plug.NeedSkills && g.Offers(s.Name, s.Effect)
+		})
+		return run.Turn{Agent: agent.ID, Instructions: text, Tools: tools, Gate: g, Context: a.contextOf(ctx, c, skilled)}, nil
 	}
+}
+
+// agentOf is what the calls of a session are those of: its primary agent, or what a
+// child was started with.
+func (a *App) agentOf(c *conversation) (plug.Agent, error) {
+	if c.parent != "" {
+		return plug.Agent{ID: c.spec.Agent, Persona: c.spec.Instructions}, nil
+	}
+	return a.primary(c.chosen().agent)
 }
 
 // toolsFor are the tools of which the parts are there.
@@ -186,12 +214,14 @@ func (a *App) lacks(c *conversation, agent plug.Agent, s plug.ToolSpec) string {
 	return ""
 }
 
-// contextOf is what plugins, and the list of skills, say to the model now.
-func (a *App) contextOf(ctx context.Context, c *conversation) []run.Injected {
-	var all []run.Injected
-	if text := a.skillList(); text != "" {
-		all = append(all, run.Injected{Source: "skills", Text: text})
+// contextOf is what plugins say to the model now, and the list of skills where a tool
+// loads them: empty when there are none any more.
+func (a *App) contextOf(ctx context.Context, c *conversation, skilled bool) []run.Injected {
+	list := run.Injected{Source: "skills"}
+	if skilled {
+		list.Text = a.skillList()
 	}
+	all := []run.Injected{list}
 	for _, in := range a.host.Context(ctx, c.id) {
 		all = append(all, run.Injected(in))
 	}

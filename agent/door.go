@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,11 +63,8 @@ type Tool struct {
 
 // Tools lists all tools for a session, sorted by name.
 func (a *App) Tools(sessionID string) []Tool {
-	c, err := a.conversation(sessionID)
-	if err != nil {
-		return nil
-	}
-	agent, err := a.primary(c.chosen().agent)
+	c := a.look(sessionID)
+	agent, err := a.agentOf(c)
 	if err != nil {
 		return nil
 	}
@@ -124,11 +122,11 @@ func (a *App) Problems() []string {
 		}
 		all = append(all, line+": "+d.Err.Error())
 	}
-	for _, d := range a.known().Problems {
+	for _, d := range slices.Concat(a.known().Problems, a.templates().Problems) {
 		all = append(all, d.String())
 	}
-	for _, d := range a.templates().Problems {
-		all = append(all, d.String())
+	for i, line := range all {
+		all[i] = text.Line(line)
 	}
 	return all
 }
@@ -191,14 +189,11 @@ func (a *App) Stats(ctx context.Context, sessionID string) (Stats, error) {
 
 // Permissions says, in lines, what may happen in a session without a question.
 func (a *App) Permissions(sessionID string) string {
-	c, err := a.conversation(sessionID)
-	if err != nil {
-		return err.Error() + "\n"
-	}
+	c := a.look(sessionID)
 	policy := a.o.Policy
 	policy.Ceiling = policy.Ceiling.Meet(c.ceiling)
 	var b strings.Builder
-	fmt.Fprintf(&b, "mode %s", policy.Mode)
+	fmt.Fprintf(&b, "mode %s", cmp.Or(policy.Mode, perm.ModeAsk))
 	if policy.ReadOnly {
 		b.WriteString(", read-only")
 	}
@@ -207,7 +202,7 @@ func (a *App) Permissions(sessionID string) string {
 		fmt.Fprintf(&b, "%-9s %s\n", e, policy.Decide(string(e)).Decision)
 	}
 	for _, key := range c.tree.asks.Grants() {
-		fmt.Fprintf(&b, "granted while this program runs: %s\n", key)
+		fmt.Fprintf(&b, "granted while this program runs: %s\n", text.Line(key))
 	}
 	return b.String()
 }
@@ -265,11 +260,42 @@ func (a *App) FindSession(ctx context.Context, prefix string) (session.Session, 
 	return s, nil
 }
 
+// FindOwn is FindSession for one that this application can go on with: it, or the
+// session that started it, belongs to the workspace.
+func (a *App) FindOwn(ctx context.Context, prefix string) (session.Session, error) {
+	s, err := a.FindSession(ctx, prefix)
+	if err != nil {
+		return s, err
+	}
+	root := s
+	if s.Parent != "" && a.children != nil {
+		up, err := a.children.Ancestors(ctx, s.ID)
+		if err == nil && len(up) > 0 {
+			root, err = a.store.Session(ctx, up[len(up)-1].ID)
+		}
+		if err != nil {
+			return s, storeError(err)
+		}
+	}
+	if root.Workspace != a.root {
+		return s, llm.Errorf(llm.CauseBadRequest, "session %s belongs to another workspace, %s", s.ID, text.QuoteName(root.Workspace)).
+			WithHint("alisio resume " + s.ID + " goes on with it there")
+	}
+	return s, nil
+}
+
 // ExportTo writes a session, as "markdown" or "jsonl", into a new file that only its
 // owner can read, and returns the file's absolute name. A relative one stands in the
 // working directory. Nothing is written over.
 func (a *App) ExportTo(ctx context.Context, sessionID, format, file string) (string, error) {
 	k, err := a.kept()
+	if err == nil && a.o.Policy.ReadOnly {
+		err = llm.Errorf(llm.CausePermission, "export: the run is --read-only")
+	}
+	if err == nil {
+		_, err = a.store.Session(ctx, sessionID)
+		err = wrapStore(err)
+	}
 	if err != nil {
 		return "", err
 	}

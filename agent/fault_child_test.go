@@ -24,10 +24,17 @@ import (
 // value is a fault in JSON.
 const faultEnv = "ALISIO_TEST_FAULT"
 
+// effectEnv makes one that is killed while a plugin's program runs; its value is the
+// directory of it all.
+const effectEnv = "ALISIO_TEST_EFFECT"
+
 // TestMain is the victim itself when a fault test starts it.
 func TestMain(m *testing.M) {
 	if s := os.Getenv(faultEnv); s != "" {
 		os.Exit(victim(s, os.Stdout, os.Stderr))
+	}
+	if dir := os.Getenv(effectEnv); dir != "" {
+		os.Exit(inTheMiddle(dir, os.Stderr))
 	}
 	os.Exit(m.Run())
 }

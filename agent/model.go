@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"alisio/agent/profile"
+	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -37,12 +38,31 @@ func (a *App) choiceOf(ctx context.Context, name string) (profile.Choice, error)
 	return c, nil
 }
 
+// named is the name of a model for a session; empty and "inherit" stand for the one
+// that was chosen there, the one of its agent, or of a child the one of its spec.
+func (a *App) named(ctx context.Context, sessionID, name string) string {
+	if name != "" && name != "inherit" {
+		return name
+	}
+	c := a.look(sessionID)
+	if c.parent != "" && a.children != nil {
+		m, _ := a.children.Model(ctx, sessionID) // the application's, when it can not be read
+		return m.ID
+	}
+	if name = c.chosen().model; name != "" {
+		return name
+	}
+	if agent, err := a.agentOf(c); err == nil && agent.Spec.Model != "inherit" {
+		return agent.Spec.Model
+	}
+	return ""
+}
+
 // ModelOf is the model that the next run of a session asks, and the effort, empty
 // for the server's; an empty id is the next new session.
 func (a *App) ModelOf(ctx context.Context, sessionID string) (llm.Model, string, error) {
-	s := a.settings(sessionID)
-	c, err := a.choiceOf(ctx, s.model)
-	return c.Model, a.effortOf(s), err
+	c, err := a.choiceOf(ctx, a.named(ctx, sessionID, ""))
+	return c.Model, a.effortOf(a.settings(sessionID)), err
 }
 
 func (a *App) effortOf(s settings) string {
@@ -55,9 +75,12 @@ func (a *App) effortOf(s settings) string {
 // SetModel chooses the model of a session from its next run on. Where a list of the
 // server's models is kept, a name that is not in it is an error with the nearest.
 func (a *App) SetModel(ctx context.Context, sessionID, name string) (llm.Model, error) {
-	before, _, err := a.ModelOf(ctx, sessionID)
-	if err != nil {
-		before = llm.Model{}
+	before, _, _ := a.ModelOf(ctx, sessionID) // none, when none is chosen
+	if name == "" || len(name) > maxModelName || strings.Contains(name, " ") || !text.IsPlain(name) {
+		return llm.Model{}, llm.Errorf(llm.CauseBadRequest, "%.80q is no name of a model: it is one word", name)
+	}
+	if c, err := a.connect(ctx); err == nil {
+		name = strings.TrimPrefix(name, c.Provider.ID()+"/")
 	}
 	if kept, err := a.Models(ctx, false); err == nil && len(kept.Models) > 0 {
 		ids := make([]string, len(kept.Models))
@@ -91,13 +114,16 @@ func (a *App) SetEffort(sessionID, level string) error {
 	return a.choosing(sessionID, func(c *conversation) { c.effort = level })
 }
 
-// maxSide bounds the answer of a side question, in tokens.
-const maxSide = 4096
+const (
+	// maxSide bounds the answer of a side question, in tokens.
+	maxSide = 4096
+	// maxModelName bounds the name of a model, in bytes.
+	maxModelName = 400
+)
 
 // SideQuestion asks the session's model something beside the task, with the
 // conversation in sight and without tools. Nothing of it is kept.
 func (a *App) SideQuestion(ctx context.Context, sessionID, question string) (string, error) {
-	s := a.settings(sessionID)
 	var messages []llm.Message
 	if sessionID != "" {
 		var err error
@@ -109,30 +135,33 @@ func (a *App) SideQuestion(ctx context.Context, sessionID, question string) (str
 		}
 	}
 	done, err := a.complete(ctx, plug.Completion{
-		SessionID: sessionID, Model: s.model, Effort: a.effortOf(s), MaxOutputTokens: maxSide,
+		SessionID: sessionID, Effort: a.effortOf(a.settings(sessionID)), MaxOutputTokens: maxSide,
 		Instructions: "Answer the last question briefly. It stands beside the task: call no tool, and do not go on with the task.",
 		Messages:     append(slices.Clip(messages), llm.Message{Role: llm.RoleUser, Text: question}),
 	})
 	return done.Text, err
 }
 
-// complete asks a model for one answer without tools (plug.API.Complete).
-func (a *App) complete(ctx context.Context, q plug.Completion) (plug.Completed, error) {
-	name := q.Model
-	if name == "" || name == "inherit" {
-		name = a.settings(q.SessionID).model
-	}
-	c, err := a.choiceOf(ctx, name)
+// complete asks a model for one answer without tools (plug.API.Complete). A panic of
+// the provider is its failure.
+func (a *App) complete(ctx context.Context, q plug.Completion) (out plug.Completed, err error) {
+	c, err := a.choiceOf(ctx, a.named(ctx, q.SessionID, q.Model))
 	if err != nil {
 		return plug.Completed{}, err
 	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("complete: provider %s: panic: %v", c.Provider.ID(), p)
+		}
+	}()
 	limit := q.MaxOutputTokens
 	if limit <= 0 {
 		limit = maxSide
 	}
-	out := plug.Completed{Model: c.Model.ID}
-	req := llm.Request{
-		Model: c.Model.ID, Instructions: q.Instructions, Messages: q.Messages, MaxOutputTokens: limit, Effort: q.Effort,
+	out.Model = c.Model.ID
+	req := llm.Request{Model: c.Model.ID, Instructions: q.Instructions, Messages: q.Messages, MaxOutputTokens: limit}
+	if q.Effort != "" && c.Model.TakesEffort(q.Effort) {
+		req.Effort = q.Effort
 	}
 	for e, err := range c.Provider.Stream(ctx, req) {
 		if err != nil {

@@ -1,11 +1,13 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"alisio/agent/host"
 	"alisio/agent/proc"
 	"alisio/agent/session"
+	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -129,13 +132,15 @@ func (a *App) pluginAsk(ctx context.Context, q plug.Question) (plug.Answer, erro
 	return a.gateOf(c, plug.Agent{}).Ask(ctx, q)
 }
 
-// sessionOf finds what the engine holds of a session, a child or a root.
+// sessionOf finds what the engine holds of a session, a child that runs or a root;
+// without an id, of the next new one.
 func (a *App) sessionOf(ctx context.Context, id string) (*conversation, error) {
 	a.mu.Lock()
 	c := a.sessions[id]
+	over := c != nil && c.over
 	a.mu.Unlock()
-	if c != nil {
-		return c, nil
+	if c != nil && !over || id == "" {
+		return a.conversation(id)
 	}
 	head, err := a.store.Session(ctx, id)
 	switch {
@@ -149,6 +154,12 @@ func (a *App) sessionOf(ctx context.Context, id string) (*conversation, error) {
 
 // eventsAfter reads what an observer has missed.
 func (a *App) eventsAfter(ctx context.Context, sessionID string, eventID int64) ([]plug.Event, error) {
+	const most = 256
+	if s, ok := a.store.(interface {
+		EventsPage(ctx context.Context, id string, after int64, limit int) ([]plug.Event, error)
+	}); ok {
+		return s.EventsPage(ctx, sessionID, eventID, most)
+	}
 	all, err := a.store.Events(ctx, sessionID)
 	if err != nil {
 		return nil, err
@@ -163,13 +174,15 @@ func (a *App) eventsAfter(ctx context.Context, sessionID string, eventID int64) 
 
 // pluginExec runs a program for a plugin in a session, as a call of the journal.
 func (a *App) pluginExec(ctx context.Context, plugin, sessionID string, cmd plug.Command) (plug.Exit, error) {
+	c, err := a.sessionOf(ctx, sessionID)
+	if err != nil {
+		return plug.Exit{}, err
+	}
+	cmd.Dir = cmp.Or(cmd.Dir, c.dir)
 	plan := plug.Plan{
 		Effect: plug.EffectProcess, Title: "for plugin " + plugin, Argv: cmd.Argv, Shell: cmd.Shell, Dir: cmd.Dir, Stdin: cmd.Stdin,
 	}
-	if plan.Dir == "" {
-		cmd.Dir, plan.Dir = a.o.Dir, a.o.Dir
-	}
-	return a.effectOf(ctx, plugin, sessionID, "exec", plan, func(ctx context.Context, c *conversation, secrets []string) (plug.Exit, error) {
+	return a.effectOf(ctx, plugin, c, "exec", plan, func(ctx context.Context, secrets []string) (plug.Exit, error) {
 		return a.toolExec(c.files, secrets).Run(ctx, cmd, nil)
 	})
 }
@@ -181,28 +194,30 @@ func (a *App) pluginGit(ctx context.Context, plugin, sessionID, dir string, args
 	if err != nil {
 		return plug.Exit{}, err
 	}
-	if dir == "" {
-		dir = a.o.Dir
+	c, err := a.sessionOf(ctx, sessionID)
+	if err != nil {
+		return plug.Exit{}, err
 	}
+	if dir = cmp.Or(dir, c.dir); !filepath.IsAbs(dir) {
+		return plug.Exit{}, fmt.Errorf("git: the directory %q is not absolute", dir)
+	}
+	in := inside(c.files)
+	may := func(path string) bool { return a.worktree(path) || in(path) }
 	if !changes {
-		c, err := a.sessionOf(ctx, sessionID)
-		if err != nil {
-			return plug.Exit{}, err
-		}
-		return a.toolExec(c.files, a.secrets()).Git(ctx, dir, args...)
+		e, err := proc.Git(ctx, proc.Command{Dir: dir, Redact: llm.NewRedaction(a.secrets()...), Impersonal: a.o.Hermetic}, may, args...)
+		return plug.Exit(e), err
 	}
 	plan := plug.Plan{
 		Effect: plug.EffectWrite, Title: "git " + strings.Join(args, " ") + " for plugin " + plugin, Dir: dir, Key: "git of " + plugin,
 	}
-	trees := a.worktrees()
-	own := func(path string) bool { return trees != "" && contains(trees, realPath(path)) }
-	if path != "" && !own(path) {
+	if a.worktree(dir) {
+		plan.Dir = "" // of this program's own directories, which nobody is asked for
+	}
+	if path != "" && !a.worktree(path) {
 		plan.Paths = []plug.PlanPath{{Path: realPath(path), Access: plug.AccessWrite}}
 	}
-	return a.effectOf(ctx, plugin, sessionID, "git", plan, func(ctx context.Context, c *conversation, secrets []string) (plug.Exit, error) {
-		in := inside(c.files)
-		e, err := proc.GitChange(ctx, proc.Command{Dir: dir, Redact: llm.NewRedaction(secrets...), Impersonal: a.o.Hermetic},
-			func(p string) bool { return own(p) || in(p) }, args...)
+	return a.effectOf(ctx, plugin, c, "git", plan, func(ctx context.Context, secrets []string) (plug.Exit, error) {
+		e, err := proc.GitChange(ctx, proc.Command{Dir: dir, Redact: llm.NewRedaction(secrets...), Impersonal: a.o.Hermetic}, may, args...)
 		return plug.Exit(e), err
 	})
 }
@@ -217,14 +232,21 @@ func (a *App) secrets() []string {
 }
 
 // effectOf carries out an effect that a plugin wants in a session: the gate decides,
-// the journal has it before it begins, and its end is told.
-func (a *App) effectOf(ctx context.Context, plugin, sessionID, tool string, plan plug.Plan,
-	do func(context.Context, *conversation, []string) (plug.Exit, error),
+// the journal has it before it begins, and its end is told. It keeps the session from
+// other processes, to which the call would look like a dead one's.
+func (a *App) effectOf(ctx context.Context, plugin string, c *conversation, tool string, plan plug.Plan,
+	do func(context.Context, []string) (plug.Exit, error),
 ) (plug.Exit, error) {
-	c, err := a.sessionOf(ctx, sessionID)
-	if err != nil {
-		return plug.Exit{}, err
+	sessionID := c.id
+	if sessionID == "" {
+		return plug.Exit{}, llm.Errorf(llm.CauseBadRequest, "nothing was said yet: the session does not exist")
 	}
+	release, err := a.locks.Hold(ctx, c.tree.root)
+	if err != nil {
+		return plug.Exit{}, storeError(err)
+	}
+	defer release()
+	plan.Title = clipped(text.Line(plan.Title))
 	b := a.between(sessionID)
 	call := session.Call{
 		Session: sessionID, ID: "plugin-" + NewID(), RunID: b.run, Name: plugin + "/" + tool, Effect: plan.Effect, Started: time.Now(),
@@ -249,21 +271,22 @@ func (a *App) effectOf(ctx context.Context, plugin, sessionID, tool string, plan
 		err = fmt.Errorf("not allowed: %s", v.Reason)
 	}
 	if err == nil {
+		defer a.lives(call.ID)()
 		_, err = a.store.BeginCall(ctx, call)
 	}
 	if err != nil {
 		told(plug.ToolCompleted{ID: call.ID, Name: call.Name, IsError: true, Preview: err.Error()})
 		return plug.Exit{}, err
 	}
-	exit, err := do(ctx, c, a.secrets())
+	exit, err := do(ctx, a.secrets())
 	call.Done, call.Ended = true, time.Now()
-	call.Result = plug.Text(exit.Output)
+	call.Result = plug.Text(exit.Output).WithSummary("exit %d", exit.Code)
 	if err != nil {
 		call.Result = plug.Error("%s", err)
 	}
 	e := b.next(plug.ToolCompleted{
 		ID: call.ID, Name: call.Name, IsError: err != nil || exit.Code != 0, DurationMs: call.Ended.Sub(call.Started).Milliseconds(),
-		Preview: clipped(call.Result.PlainText()), Summary: fmt.Sprintf("exit %d", exit.Code),
+		Preview: clipped(call.Result.PlainText()), Summary: call.Result.Summary,
 	})
 	if e.ID, err = a.store.EndCall(context.WithoutCancel(ctx), call, e); err != nil {
 		return exit, storeError(err)
@@ -275,7 +298,25 @@ func (a *App) effectOf(ctx context.Context, plugin, sessionID, tool string, plan
 	return exit, nil
 }
 
-// clipped bounds the preview of a plugin's call.
+// lives notes that a call of a plugin is under way, until end.
+func (a *App) lives(id string) (end func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.live[id] = true
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		delete(a.live, id)
+	}
+}
+
+func (a *App) alive(id string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.live[id]
+}
+
+// clipped bounds what is told of a plugin's call.
 func clipped(s string) string {
 	const most = 2000
 	runes := []rune(s)

@@ -1,11 +1,13 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"alisio/agent/config"
+	"alisio/llm"
 	"alisio/plug"
 )
 
@@ -75,7 +77,7 @@ func (a *App) primary(id string) (plug.Agent, error) {
 
 // AgentOf names the primary agent of a session; an empty id is the next new one.
 func (a *App) AgentOf(sessionID string) string {
-	agent, err := a.primary(a.settings(sessionID).agent)
+	agent, err := a.agentOf(a.look(sessionID))
 	if err != nil {
 		return a.o.Agent
 	}
@@ -91,16 +93,20 @@ func (a *App) SetAgent(sessionID, id string) error {
 }
 
 // settings are what was chosen in a session.
-func (a *App) settings(sessionID string) settings {
-	c, err := a.conversation(sessionID)
-	if err != nil {
-		return settings{}
-	}
-	return c.chosen()
-}
+func (a *App) settings(sessionID string) settings { return a.look(sessionID).chosen() }
 
-// choosing changes what is chosen in a session.
+// choosing changes what is chosen in a session that is stored, or, without an id, for
+// the next new one. What a child works with is its spec's to say.
 func (a *App) choosing(sessionID string, do func(c *conversation)) error {
+	if sessionID != "" {
+		head, err := a.store.Session(context.Background(), sessionID)
+		switch {
+		case err != nil:
+			return storeError(err)
+		case head.Parent != "":
+			return llm.Errorf(llm.CauseBadRequest, "session %s is a child: who started it has chosen what it works with", sessionID)
+		}
+	}
 	c, err := a.conversation(sessionID)
 	if err != nil {
 		return err

@@ -163,7 +163,7 @@ func (a *App) ExpandTemplate(name, args string) (string, error) {
 type NeedsError struct{ Template, Effect, Remedy string }
 
 func (e *NeedsError) Error() string {
-	return fmt.Sprintf("/%s needs to %s: %s", e.Template, e.Effect, e.Remedy)
+	return fmt.Sprintf("template %s requires %s: %s", e.Template, e.Effect, e.Remedy)
 }
 
 // nested finds instruction files below the working directory for paths that a call

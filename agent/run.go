@@ -104,7 +104,7 @@ func (a *App) attempt(ctx context.Context, ad admission, prompt string, output *
 		Acknowledge: o.AcknowledgeUncertain, Continues: ad.continues(), Prompt: prompt, Display: o.Display,
 		Attachments: o.Attachments, Output: output, MaxOutputTokens: o.MaxOutputTokens, OnEvent: o.OnEvent,
 	}
-	choice, err := a.choiceOf(ctx, a.settings(in.SessionID).model)
+	choice, err := a.choiceOf(ctx, a.named(ctx, in.SessionID, ""))
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -165,12 +165,17 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 	c.mu.Lock()
 	c.used, c.left = true, false
 	c.mu.Unlock()
+	var active clock.Active
+	if c.spec.Timeout > 0 {
+		var free func()
+		ctx, free = active.Limit(ctx, c.spec.Timeout)
+		defer free()
+	}
 	if a.children != nil {
 		var end func()
 		ctx, end = a.children.Running(ctx, c.id)
 		defer end()
 	}
-	var active clock.Active
 	defer a.waits.Bind(c.id, c.parent, &active)()
 	active.Start()
 	surface := in.OnEvent
@@ -181,15 +186,24 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 		a.host.Publish(e)
 	}
 	limits := run.Limits{MaxTurns: a.o.Config.Limits.MaxTurns, MaxOutputTokens: a.o.Config.Limits.MaxOutputTokens}
-	if n := c.spec.MaxTurns; n > 0 {
-		limits.MaxTurns = min(limits.MaxTurns, n)
+	spec := c.spec
+	if agent, err := a.agentOf(c); err == nil && c.parent == "" {
+		spec = agent.Spec
 	}
-	return run.Do(ctx, run.Options{
+	if n := spec.MaxTurns; n > 0 && (limits.MaxTurns == 0 || n < limits.MaxTurns) {
+		limits.MaxTurns = n
+	}
+	out, err := run.Do(ctx, run.Options{
 		Provider: choice.Provider, Model: choice.Model, Effort: a.effortOf(c.chosen()), Turn: a.turnOf(c),
-		Start: a.starts(c), Nested: a.nested(c), Call: a.callParts(c), Plans: &c.plans, Decided: a.decided(c),
-		Secrets: choice.Secrets, Store: a.store, Keep: a.keeper(),
+		Start: a.starts(c), Nested: a.nested(c), Call: a.callParts(c), Plans: c.plans, Decided: a.decided(c),
+		Secrets: choice.Secrets, Store: a.store, Keep: a.keeper(), Alive: a.alive,
 		Files: a.toolFiles(c.files, c.id, choice.Secrets), Exec: a.toolExec(c.files, choice.Secrets), Limits: limits,
 	}, in)
+	if out.Status == run.Cancelled && errors.Is(context.Cause(ctx), clock.ErrLimit) {
+		out.Status, out.Code = run.Failed, llm.CauseTimeout
+		out.Err = llm.Errorf(llm.CauseTimeout, "the child's time is used up: it has %s", c.spec.Timeout)
+	}
+	return out, err
 }
 
 // starts calls the start hooks of a session (run.Options.Start).
@@ -296,7 +310,7 @@ func (a *App) Recover(ctx context.Context, sessionID string, acknowledge bool) (
 	if err != nil {
 		return nil, storeError(err)
 	}
-	r := session.Recovery{Effect: a.effect}
+	r := session.Recovery{Effect: a.effect, Alive: a.alive}
 	_, err = session.Reconcile(context.WithoutCancel(ctx), a.store, sessionID, messages, r)
 	var uncertain *session.UncertainError
 	switch {

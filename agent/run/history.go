@@ -25,7 +25,7 @@ func (l *loop) load() error {
 		return llm.Errorf(llm.CauseStore, "read session: %w", err)
 	}
 	messages, err = session.Reconcile(ctx, l.o.Store, l.in.SessionID, messages, session.Recovery{
-		RunID: l.in.RunID, Effect: l.widest, Acknowledge: l.in.Acknowledge,
+		RunID: l.in.RunID, Effect: l.widest, Acknowledge: l.in.Acknowledge, Alive: l.o.Alive,
 	})
 	var uncertain *session.UncertainError
 	switch {

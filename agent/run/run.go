@@ -49,6 +49,9 @@ type Options struct {
 	Files  *plug.Files
 	Exec   *plug.Exec
 	Limits Limits
+	// Alive, if set, reports whether a call of the journal is under way in this
+	// process, outside the run: it is no dead one's.
+	Alive func(callID string) bool
 	// Secrets are the provider's key and the like, taken out of all that tools
 	// print.
 	Secrets []string

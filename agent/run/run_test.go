@@ -91,8 +91,7 @@ func TestOutputCap(t *testing.T) {
 func between() []plug.EventType { return []plug.EventType{plug.TypeModelChanged} }
 
 // TestEventContract drives the runner until every type of event was seen that a run
-// has, and none that a run has not;
-// bench.check decodes each one strictly.
+// has, and none that a run has not; bench.check decodes each one strictly.
 func TestEventContract(t *testing.T) {
 	reasons := func(_ context.Context, _ llm.Request, yield func(llm.Event, error) bool) {
 		m := llm.Message{Text: "half", Truncated: true}

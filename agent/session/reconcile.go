@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,11 +33,12 @@ func (e *UncertainError) Error() string {
 type Recovery struct {
 	// RunID is the run in whose name results are stored; may be empty.
 	RunID string
-	// Effect is the widest effect of a tool, for rows of old programs that do
-	// not say what a call could do.
+	// Effect is the widest effect of a tool, for old rows that do not say a call's.
 	Effect func(tool string) plug.Effect
 	// Acknowledge: the person knows of the uncertain calls.
 	Acknowledge bool
+	// Alive tells calls that are under way in this process, beside the run; nil: none.
+	Alive func(callID string) bool
 }
 
 // Reconcile makes a stored history fit for the next request: calls and results
@@ -62,6 +64,7 @@ func Reconcile(ctx context.Context, s Store, id string, messages []llm.Message, 
 	if err != nil {
 		return nil, err
 	}
+	pending = slices.DeleteFunc(pending, func(c Call) bool { return r.Alive != nil && r.Alive(c.ID) })
 	if len(pending) == 0 && mend.Intact(messages) {
 		return messages, nil
 	}

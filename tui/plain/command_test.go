@@ -240,7 +240,7 @@ func TestATemplateThatNeedsMore(t *testing.T) {
 		r := startWith(t, answers("x"), &toy{}, LineOptions{}, Talk{}, func(o *agent.Options) { change(o); o.Policy.ReadOnly = true })
 		r.types("/needs-write\n")
 		r.later(time.Second)
-		r.has("error: /needs-write: /needs-write needs to write: the run is --read-only")
+		r.has("error: /needs-write: template needs-write requires write: the run is --read-only")
 		if e := r.leaves(); e.Session != "" {
 			t.Errorf("something was sent: %q", r.out)
 		}
