@@ -18,7 +18,7 @@ func builtIn() []entry {
 		}, nil}
 	}
 	return []entry{
-		core("agents", nil, "[ID]", "list the primary agents, or switch to one", runAgents),
+		core(agentsName, nil, "[ID]", "list the primary agents, or switch to one", runAgents),
 		core("btw", nil, "QUESTION", "ask something beside the task; it is not kept", runBtw),
 		core("changelog", nil, "", "what changed in this version", runChangelog),
 		core("clear", []string{"new"}, "", "begin a new session; this one is kept", runClear),

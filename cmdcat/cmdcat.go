@@ -80,23 +80,27 @@ type Catalog struct{ app *agent.App }
 // New makes the catalog of an application.
 func New(app *agent.App) *Catalog { return &Catalog{app} }
 
-// Parse takes a line apart that may be a command: a slash, a name, and arguments
-// after white space. "/usr/bin is missing" is none, since its name has a slash.
+// Parse takes a line apart that may be a command: a slash, a name of at most 100
+// letters, and arguments after white space. "/usr/bin is missing" is none, since its
+// name has a slash.
 func Parse(line string) (name, args string, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimLeft(line, " \t\r\n"), "/")
 	if !ok {
 		return "", "", false
 	}
-	end := strings.IndexAny(rest, " \t\r\n")
+	end := strings.IndexAny(rest[:min(len(rest), maxName+1)], " \t\r\n")
 	if end < 0 {
 		end = len(rest)
 	}
-	name = rest[:end]
-	if name == "" || strings.Trim(name, nameChars) != "" {
+	name = rest[:min(end, maxName+1)]
+	if name == "" || len(name) > maxName || strings.Trim(name, nameChars) != "" {
 		return "", "", false
 	}
 	return name, strings.TrimSpace(rest[end:]), true
 }
+
+// maxName bounds a name, in bytes: the longest are of skills and agents.
+const maxName = 100
 
 const nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_:."
 
@@ -119,7 +123,8 @@ type Input struct {
 
 // Result is what a command gives.
 type Result struct {
-	// Text is for the person: plain text, lines, no control characters but "\n".
+	// Text is for the person: plain text of lines, without control characters but
+	// "\n" at their ends.
 	Text string
 	// Prompt, if set, is to be sent in the session.
 	Prompt *Prompt
@@ -152,10 +157,11 @@ type UnknownError struct {
 }
 
 func (e *UnknownError) Error() string {
+	name := clip(e.Name, maxName)
 	if e.Nearest == "" {
-		return fmt.Sprintf("unknown command /%s", e.Name)
+		return fmt.Sprintf("unknown command /%s", name)
 	}
-	return fmt.Sprintf("unknown command /%s; did you mean /%s?", e.Name, e.Nearest)
+	return fmt.Sprintf("unknown command /%s; did you mean /%s?", name, e.Nearest)
 }
 
 // Find returns the command of a name or an alias.
@@ -165,6 +171,9 @@ func (c *Catalog) Find(ctx context.Context, name string) (Descriptor, error) {
 }
 
 func (c *Catalog) find(ctx context.Context, name string) (entry, error) {
+	if len(name) > maxName {
+		return entry{}, &UnknownError{Name: name}
+	}
 	entries, _, err := c.entries(ctx)
 	if err != nil {
 		return entry{}, err
@@ -209,6 +218,9 @@ func (c *Catalog) Execute(ctx context.Context, name string, in Input) (Result, e
 	r, err := e.run(ctx, c, in)
 	if err != nil {
 		return Result{}, fmt.Errorf("/%s: %w", e.Name, err)
+	}
+	if r.Text = shown(r.Text); r.Text != "" {
+		r.Text += "\n"
 	}
 	return r, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"alisio/agent"
 	"alisio/agent/text"
 )
 
@@ -20,8 +21,16 @@ func noArgs(in Input) error {
 	return fmt.Errorf("it takes nothing behind the name, found %q", clip(in.Args, 40))
 }
 
-func runAgents(_ context.Context, c *Catalog, in Input) (Result, error) {
+// agentsName is the command that lists agents; with arguments it is that of a plugin
+// which has the name.
+const agentsName = "agents"
+
+func runAgents(ctx context.Context, c *Catalog, in Input) (Result, error) {
 	if in.Args != "" {
+		if slices.ContainsFunc(c.app.SlashCommands(), func(s agent.SlashCommand) bool { return s.Name == agentsName }) {
+			text, err := c.app.RunSlashCommand(ctx, agentsName, in.Args, in.SessionID)
+			return Result{Text: text}, err
+		}
 		if err := c.app.SetAgent(in.SessionID, in.Args); err != nil {
 			return Result{}, err
 		}
@@ -90,8 +99,12 @@ func runEffort(ctx context.Context, c *Catalog, in Input) (Result, error) {
 
 func runExport(ctx context.Context, c *Catalog, in Input) (Result, error) {
 	format, file := "markdown", in.Args
-	if word, rest, ok := strings.Cut(in.Args, " "); ok && (word == "markdown" || word == "jsonl") {
-		format, file = word, strings.TrimSpace(rest)
+	word, rest := in.Args, ""
+	if i := strings.IndexAny(in.Args, " \t\n"); i >= 0 {
+		word, rest = in.Args[:i], strings.TrimSpace(in.Args[i:])
+	}
+	if word == "markdown" || word == "jsonl" {
+		format, file = word, rest
 	}
 	switch {
 	case file == "":
@@ -162,9 +175,12 @@ func runResume(ctx context.Context, c *Catalog, in Input) (Result, error) {
 	if in.Args == "" {
 		return runSessions(ctx, c, in)
 	}
-	s, err := c.app.FindSession(ctx, in.Args)
-	if err != nil {
+	s, err := c.app.FindOwn(ctx, in.Args)
+	switch {
+	case err != nil:
 		return Result{}, err
+	case s.ID == in.SessionID:
+		return said("this is session %s", short(s.ID)), nil
 	}
 	c.app.Leave(ctx, in.SessionID)
 	r := said("session %s: %s", short(s.ID), cmp.Or(oneLine(s.Title), "without a title"))
@@ -274,7 +290,16 @@ func window(tokens int) string {
 
 const shortID = 8
 
-func short(id string) string { return id[:min(len(id), shortID)] }
+// short is the beginning of an id. A stored one may be foreign.
+func short(id string) string {
+	id = oneLine(id)
+	return strings.ToValidUTF8(id[:min(len(id), shortID)], "")
+}
+
+// shown is a text of lines without anything that could command a terminal.
+func shown(s string) string {
+	return strings.TrimRight(strings.ReplaceAll(text.Plain(s), "\t", "    "), "\n")
+}
 
 // oneLine keeps foreign text to one clean line.
 func oneLine(s string) string { return strings.Join(strings.Fields(text.Plain(s)), " ") }

@@ -3,6 +3,7 @@ package cmdcat
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"alisio/agent"
@@ -36,6 +37,12 @@ func (c *Catalog) entries(ctx context.Context) ([]entry, []Shadowed, error) {
 	return t.entries, t.hidden, err
 }
 
+// Bounds of what is shown of a command, in cells.
+const (
+	maxDescription = 200
+	maxHint        = 80
+)
+
 // table gives each name to the first that wants it.
 type table struct {
 	entries []entry
@@ -44,8 +51,14 @@ type table struct {
 }
 
 func (t *table) add(e entry) {
+	e.Description, e.ArgumentHint, e.Owner = clip(e.Description, maxDescription), clip(e.ArgumentHint, maxHint), clip(e.Owner, maxHint)
+	if e.Source == Plugin && e.Name == agentsName { // not hidden: it gets the arguments
+		i := slices.IndexFunc(t.entries, func(own entry) bool { return own.Name == agentsName })
+		t.entries[i].ArgumentHint = e.ArgumentHint
+		return
+	}
 	key := strings.ToLower(e.Name)
-	if w, ok := t.taken[key]; ok && (w.Source == BuiltIn || w.answers(e.Name)) {
+	if w, ok := t.taken[key]; ok && w.answers(e.Name) {
 		t.hidden = append(t.hidden, Shadowed{Name: e.Name, Winner: w.from(), Loser: e.from()})
 		return
 	}

@@ -1,0 +1,312 @@
+package cmdcat
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"alisio/agent"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct {
+		line, name, args string
+		ok               bool
+	}{
+		{"/help", "help", "", true},
+		{"  \t\n/model  m1 ", "model", "m1", true},
+		{"/btw one\ntwo", "btw", "one\ntwo", true},
+		{"/btw\nwhy", "btw", "why", true},
+		{"/btw\twhy\r\n", "btw", "why", true},
+		{"/skill:pdf-forms fill it", "skill:pdf-forms", "fill it", true},
+		{"/agent:plan", "agent:plan", "", true},
+		{"/Model X", "Model", "X", true},
+		{"/usr/bin is missing", "", "", false},
+		{"/usr/bin", "", "", false},
+		{"/tmp", "tmp", "", true}, // which is no command, and is told so
+		{"/a.b_c", "a.b_c", "", true},
+		{"//comment", "", "", false},
+		{"/", "", "", false},
+		{"/ help", "", "", false},
+		{"", "", "", false},
+		{"  ", "", "", false},
+		{"help", "", "", false},
+		{"see /help", "", "", false},
+		{"\\/help", "", "", false},
+		{"/é", "", "", false},
+		{"/модель x", "", "", false},
+		{"/he\u200blp", "", "", false},
+		{"/help\u00a0x", "", "", false},
+		{"/help\x00", "", "", false},
+		{"/he\x1b[31mlp", "", "", false},
+		{"/\xff", "", "", false},
+		{"/*.go", "", "", false},
+		{"/" + strings.Repeat("a", maxName), strings.Repeat("a", maxName), "", true},
+		{"/" + strings.Repeat("a", maxName+1), "", "", false},
+		{"/" + strings.Repeat("a", maxName) + " x", strings.Repeat("a", maxName), "x", true},
+		{"/btw " + strings.Repeat("x", 1<<20), "btw", strings.Repeat("x", 1<<20), true},
+	} {
+		name, args, ok := Parse(c.line)
+		if name != c.name || args != c.args || ok != c.ok {
+			t.Errorf("%.60q: got %.60q, %.60q, %v", c.line, name, args, ok)
+		}
+	}
+}
+
+// A line without an end is looked at no further than a name can go.
+func BenchmarkParseHugeLine(b *testing.B) {
+	line := "/" + strings.Repeat("a", 64<<20)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, ok := Parse(line); ok {
+			b.Fatal("taken for a command")
+		}
+	}
+}
+
+func names(list []Descriptor) []string {
+	var all []string
+	for _, d := range list {
+		all = append(all, d.Name)
+	}
+	return all
+}
+
+func TestBuiltInNamesAreOnesOwn(t *testing.T) {
+	seen := map[string]bool{}
+	for _, e := range builtIn() {
+		for _, name := range append([]string{e.Name}, e.Aliases...) {
+			if seen[name] || name != strings.ToLower(name) {
+				t.Errorf("%s is there twice, or not in lower case", name)
+			}
+			if parsed, _, ok := Parse("/" + name); !ok || parsed != name {
+				t.Errorf("nobody can type /%s", name)
+			}
+			seen[name] = true
+		}
+		if (e.Execution == Core) != (e.run != nil) || e.Prompt || e.Owner != "" || e.Source != BuiltIn || e.Description == "" {
+			t.Errorf("%+v", e.Descriptor)
+		}
+	}
+}
+
+// The first source that has a name wins it, with the aliases of built-in commands and
+// in every case of them; who is hidden is told of.
+func TestTheFirstSourceWinsAName(t *testing.T) {
+	for _, kind := range kinds {
+		b := newBench(t, kind, func(o *agent.Options) {
+			o.Plugins = []plug.Plugin{
+				toyCommands("p1", "stats", "new", "quit", "deploy", "agents"), toyCommands("p2", "help", "fine"),
+				{ID: "p3", APIVersion: 1, Version: "1.0.0", Setup: func(_ context.Context, api *plug.API) error {
+					_, err := api.AddAgent(plug.Agent{ID: "own", Description: "mine"})
+					return err
+				}},
+			}
+		})
+		for _, name := range []string{"deploy", "models", "review", "fine"} {
+			b.template(name, "description: d", "text")
+		}
+		b.skill("pdf", "reads PDFs", "Read it.")
+		list, hidden, err := b.List(context.Background())
+		if err != nil || !slices.IsSorted(names(list)) {
+			t.Fatalf("%v, %v", names(list), err)
+		}
+		var told []string
+		for _, h := range hidden {
+			told = append(told, h.String())
+		}
+		slices.Sort(told)
+		if want := []string{
+			"/deploy of template user is hidden by that of plugin p1",
+			"/fine of template user is hidden by that of plugin p2",
+			"/help of plugin p2 is hidden by that of built-in",
+			"/models of template user is hidden by that of built-in",
+			"/new of plugin p1 is hidden by that of built-in",
+			"/quit of plugin p1 is hidden by that of built-in",
+			"/stats of plugin p1 is hidden by that of built-in",
+		}; !slices.Equal(told, want) {
+			t.Errorf("hidden:\n%s", strings.Join(told, "\n"))
+		}
+		for name, want := range map[string]Source{
+			"stats": BuiltIn, "STATS": BuiltIn, "New": BuiltIn, "mOdels": BuiltIn, "quit": BuiltIn, "Help": BuiltIn, "agents": BuiltIn,
+			"deploy": Plugin, "fine": Plugin, "review": Template, "init": Template, "skill:pdf": Skill,
+			"agent:own": Agent, "agent:plan": Agent, "agent:build": Agent,
+		} {
+			d, err := b.Find(context.Background(), name)
+			if err != nil || d.Source != want {
+				t.Errorf("%s: got %+v, %v", name, d, err)
+			}
+			if n := slices.Index(names(list), d.Name); n < 0 || slices.Contains(names(list[n+1:]), d.Name) {
+				t.Errorf("%s is not in the list, or twice", d.Name)
+			}
+		}
+		// Only those of this package are found whatever the case.
+		for _, name := range []string{"Deploy", "Review", "SKILL:pdf", "agent:Plan"} {
+			if d, err := b.Find(context.Background(), name); err == nil {
+				t.Errorf("%s: got %+v", name, d)
+			}
+		}
+		if got := b.said("", "/deploy now"); got != "deploy of p1: now\n" {
+			t.Errorf("got %q", got)
+		}
+	}
+}
+
+func TestUnknownNames(t *testing.T) {
+	b := newBench(t, "memory", nil)
+	for line, want := range map[string]string{
+		"/modle":  "unknown command /modle; did you mean /model?",
+		"/zzzzzz": "unknown command /zzzzzz",
+	} {
+		_, err := b.do("", line)
+		if err == nil || err.Error() != want || llm.CauseOf(err) != llm.CauseBadRequest || !errors.As(err, new(*UnknownError)) {
+			t.Errorf("%s: got %v", line, err)
+		}
+	}
+	// A surface need not have parsed a line.
+	for _, name := range []string{"", "\x1b[2J", "a\nb", strings.Repeat("x", 1<<20)} {
+		_, err := b.Execute(context.Background(), name, Input{})
+		if err == nil || len(err.Error()) > 200 || strings.ContainsAny(err.Error(), "\x1b\n") {
+			t.Errorf("%.20q: got %.300v", name, err)
+		}
+	}
+}
+
+func TestSurfaceCommandsAreRefusedWithTheReason(t *testing.T) {
+	b := newBench(t, "memory", nil)
+	for _, line := range []string{"/help", "/exit", "/Quit", "/ask what?"} {
+		_, err := b.do("", line)
+		var refused *SurfaceError
+		if !errors.As(err, &refused) || llm.CauseOf(err) != llm.CauseBadRequest || !strings.Contains(err.Error(), "is done by the screen") {
+			t.Errorf("%s: got %v", line, err)
+		}
+	}
+	for _, d := range builtIn() {
+		if want := []string{"tui", "web"}; d.Execution == Surface && !slices.Equal(d.Surfaces, want) {
+			t.Errorf("/%s is on %v", d.Name, d.Surfaces)
+		}
+	}
+}
+
+// A file that comes between two calls is seen by the second.
+func TestTheSourcesAreReadAtEachCall(t *testing.T) {
+	b := newBench(t, "memory", nil)
+	ctx := context.Background()
+	for _, name := range []string{"skill:late", "late"} {
+		if _, err := b.Find(ctx, name); err == nil {
+			t.Errorf("%s is there already", name)
+		}
+	}
+	b.skill("late", "comes late", "Body one.")
+	b.template("late", "description: d", "Say $1.")
+	if r, err := b.do("", "/skill:late go"); err != nil || !strings.Contains(r.Prompt.Text, "Body one.") {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	if r, err := b.do("", "/late hello"); err != nil || r.Prompt.Text != "Say hello." {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	b.skill("late", "comes late", "Body two.")
+	if r, err := b.do("", "/skill:late"); err != nil || !strings.Contains(r.Prompt.Text, "Body two.") {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := b.Find(ended, "help"); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWhatBecomesAPrompt(t *testing.T) {
+	b := newBench(t, "memory", nil)
+	b.template("fix", "description: fixes\nargument-hint: <file>", "Fix $1, then $2.")
+	b.template("wants", "description: d\nrequires: [write]", "x")
+	b.skill("pdf", "reads PDFs", "Read it well.")
+	r, err := b.do("", `/fix "a b.go"  tests`)
+	if err != nil || *r.Prompt != (Prompt{Text: "Fix a b.go, then tests.", Display: `/fix "a b.go"  tests`}) || r.Text != "" || r.Switch != nil {
+		t.Errorf("got %+v, %v", r.Prompt, err)
+	}
+	r, err = b.do("", "/skill:pdf form.pdf")
+	if err != nil || !strings.Contains(r.Prompt.Text, "Read it well.") || !strings.Contains(r.Prompt.Text, "The task: form.pdf") ||
+		r.Prompt.Display != "/skill:pdf form.pdf" {
+		t.Errorf("got %+v, %v", r.Prompt, err)
+	}
+	r, err = b.do("", "/agent:plan think\nfirst")
+	if err != nil || *r.Prompt != (Prompt{Text: "think\nfirst"}) || !strings.HasPrefix(r.Text, "the agent is plan now") || b.app.AgentOf("") != "plan" {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	if r, err = b.do("", "/agent:build"); err != nil || r.Prompt != nil || b.app.AgentOf("") != "build" {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	// Headless, a template is refused with the flag that it wants.
+	var needs *agent.NeedsError
+	if _, err := b.do("", "/wants"); !errors.As(err, &needs) || !strings.Contains(err.Error(), "/wants: template wants requires write: --allow-write allows it") {
+		t.Errorf("got %v", err)
+	}
+	for name, prompt := range map[string]bool{"fix": true, "skill:pdf": true, "agent:plan": false, "model": false} {
+		d, err := b.Find(context.Background(), name)
+		if err != nil || d.Prompt != prompt || !slices.Contains(d.Surfaces, "api") || prompt != (d.Execution == Surface) {
+			t.Errorf("%s: got %+v, %v", name, d, err)
+		}
+	}
+	if p, err := AskPrompt("tea or coffee"); err != nil || !strings.HasSuffix(p.Text, "\n\ntea or coffee") || p.Display != "/ask tea or coffee" {
+		t.Errorf("got %+v, %v", p, err)
+	}
+	if _, err := AskPrompt(""); err == nil {
+		t.Error("nothing can be asked")
+	}
+}
+
+// hostile is a text that would clear a screen, turn text around and begin lines.
+const hostile = "bad\x1b[2J\x07\r\n/evil \u202etxt\u2028more\tx\x9b31m\x00"
+
+// Nothing of a plugin, a model or a file name commands the terminal or adds a line.
+func TestForeignTextStaysInItsPlace(t *testing.T) {
+	b := newBench(t, "sqlite", func(o *agent.Options) {
+		o.Plugins = []plug.Plugin{{ID: "bad", Name: hostile, Version: "1.0.0", APIVersion: 1, Setup: func(_ context.Context, api *plug.API) error {
+			api.UI.Status(hostile)
+			api.AddAgent(plug.Agent{ID: "odd", Description: hostile})
+			api.AddContext(plug.ContextSource{Name: "late", Text: func(context.Context, string) (string, error) { return "", errors.New(hostile) }})
+			_, err := api.AddSlashCommand(plug.SlashCommand{
+				Name: "odd", Description: hostile + strings.Repeat("long ", 200), ArgumentHint: hostile,
+				Run: func(_ context.Context, args, _ string) (string, error) {
+					if args == "fail" {
+						return "", errors.New(hostile)
+					}
+					return hostile, nil
+				},
+			})
+			return err
+		}}}
+	})
+	b.skill("odd", "\"bad\\e[2J\\n/evil\"", "x")
+	b.template("odd-one", "description: \"bad\\e[2J\\n/evil\"\nargument-hint: \"<a\\e[0m\\nb>\"", "x")
+	id := b.session(hostile)
+	for _, line := range []string{"/sessions", "/resume", "/stats", "/plugins", "/skills", "/agents", "/tools", "/permission", "/odd", "/agent:odd"} {
+		text := b.said(id, line) // which checks the characters
+		for l := range strings.Lines(text) {
+			if strings.HasPrefix(l, "/evil") && line != "/odd" {
+				t.Errorf("%s: a line of its own: %q", line, text)
+			}
+		}
+	}
+	if _, err := b.do(id, "/odd fail"); err == nil || strings.ContainsAny(err.Error(), "\x1b\n\r\u202e") {
+		t.Errorf("got %v", err)
+	}
+	help, err := b.Help(context.Background())
+	if err != nil || strings.ContainsAny(help, "\x1b\r\t\u202e\x07") || strings.Contains(help, "\n/evil") {
+		t.Errorf("got %q, %v", help, err)
+	}
+	list, _, err := b.List(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range list {
+		if strings.ContainsAny(d.Description+d.ArgumentHint+d.Owner, "\x1b\r\n\t\u202e") || len(d.Description) > 4*maxDescription {
+			t.Errorf("%q %q %q", d.Description, d.ArgumentHint, d.Owner)
+		}
+	}
+}
