@@ -42,8 +42,8 @@ func (d Digest) Short() string { return d.String()[:12] }
 //   - neither is what the session has said before, nor what the repository holds.
 type Fingerprint struct {
 	// Config is the effective configuration, without the places where it was
-	// said, and what flags and embedders add to it: permissions, effort, the cap
-	// of an answer.
+	// said, and what flags and embedders add to it: permissions, agent, effort, the
+	// cap of an answer.
 	Config Digest
 	// Prompt is what the model is told: the instructions, but for what follows
 	// from Config and Tools; the person's prompt with the output schema; images.
@@ -94,11 +94,13 @@ func (a *App) fingerprint(program, prompt string, o RunOptions) (f Fingerprint, 
 // that is added later is in it without another word.
 func (a *App) configDigest(o RunOptions) (Digest, error) {
 	c := a.o.Config
-	dirs := make([]string, 0, len(c.AdditionalDirectories)) // none is none, said or not
-	for _, dir := range c.AdditionalDirectories {
-		dirs = append(dirs, a.portable(dir))
+	for _, list := range []*[]string{&c.AdditionalDirectories, &c.Skills} {
+		dirs := make([]string, 0, len(*list)) // none is none, said or not
+		for _, dir := range *list {
+			dirs = append(dirs, a.portable(dir))
+		}
+		*list = dirs
 	}
-	c.AdditionalDirectories = dirs
 	for _, file := range []*string{&c.Provider.CAFile, &c.Provider.ClientCert} {
 		if *file != "" {
 			*file = a.portable(*file)
@@ -108,9 +110,14 @@ func (a *App) configDigest(o RunOptions) (Digest, error) {
 	if a.o.Provider != nil {
 		embedded, model = a.o.Provider.ID(), a.o.Model
 	}
+	agent, err := a.primary("")
+	if err != nil {
+		return Digest{}, err
+	}
 	h := newHasher("configuration")
+	h.add(agent.ID, agent.Persona)
 	h.add(strconv.FormatBool(a.o.Hermetic), strconv.FormatBool(a.o.Asker != nil), a.o.Effort, embedded, strconv.Itoa(o.MaxOutputTokens))
-	for _, part := range []any{c, a.o.Policy, model} { // any: of all three nothing but JSON is wanted
+	for _, part := range []any{c, a.o.Policy, model, agent.Spec} { // any: of all of them nothing but JSON is wanted
 		if err := h.addJSON(part); err != nil {
 			return Digest{}, err
 		}

@@ -146,8 +146,11 @@ func file(set func(*Config, string, string)) rule {
 	return r
 }
 
+// maxDirs bounds a list of directories.
+const maxDirs = 64
+
 func directories(of func(*Config) *[]string) rule {
-	r := list(64, pathAllowed, func(w *walker, _ string, all []node) {
+	r := list(maxDirs, pathAllowed, func(w *walker, _ string, all []node) {
 		dirs := of(w.c)
 		*dirs = nil
 		one := takes(pathAllowed, path, func(_ *Config, _, dir string) { *dirs = append(*dirs, dir) })

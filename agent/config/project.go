@@ -106,7 +106,7 @@ func (p Project) SkillDirs() []string {
 	root, _ := parse(src)
 	list, _ := root.find("skills")
 	var names []string
-	for _, item := range list.items {
+	for _, item := range list.items[:min(len(list.items), maxDirs)] { // Load refuses more
 		if name, ok := item.below(); ok && item.kind == isString {
 			names = append(names, name)
 		}

@@ -219,6 +219,10 @@ func TestSkillsOfAProjectAreBelowIt(t *testing.T) {
 			t.Errorf("%s: got %q", text, got)
 		}
 	}
+	many := `{"skills": ["a"` + strings.Repeat(`, "a"`, 1000) + `]}`
+	if _, o, err := project(t, "", many); err == nil || len(o.Project.SkillDirs()) != maxDirs {
+		t.Errorf("many: got %d, %v", len(o.Project.SkillDirs()), err)
+	}
 	if c, _, err := project(t, `{"skills": ["/mine"]}`, `{}`); err != nil || c.OfProject("skills") || len(c.Skills) != 1 {
 		t.Errorf("got %q, %v", c.Skills, err)
 	}
