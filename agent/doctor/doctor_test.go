@@ -157,6 +157,10 @@ func TestDoctorRemedies(t *testing.T) {
 			bad := plug.Plugin{ID: "bad", APIVersion: plug.APIVersion, Setup: func(context.Context, *plug.API) error { return errors.New("no luck\x1b[2J") }}
 			p.o.App.Plugins = append(p.o.App.Plugins, bad)
 		}, "plugin bad", agent.Problem, "no luck", "builtinPlugins.bad.enabled: false"},
+		{"agent that is there", func(t *testing.T, p *patient) { p.write(t, `{"agents":{"active":"plan"}}`) },
+			"agent", agent.Good, "plan (", ""},
+		{"agent that is not there", func(t *testing.T, p *patient) { p.write(t, `{"agents":{"active":"plna"}}`) },
+			"agent", agent.Problem, `there is no agent "plna"`, "set agents.active to one of: build, plan"},
 		{"plugin that is off", func(t *testing.T, p *patient) { p.write(t, `{"builtinPlugins":{"toy":{"enabled":false}}}`) },
 			"plugin toy", agent.Good, "switched off", ""},
 		{"directory that is gone", func(t *testing.T, p *patient) { p.o.App.Config.AdditionalDirectories = nil; os.RemoveAll(p.root) },

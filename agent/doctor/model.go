@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -194,8 +195,26 @@ func (v *visit) plugins(ctx context.Context) {
 			v.add("plugin "+p.ID, agent.Good, "", "is set up")
 		}
 	}
+	v.agent(app)
 	if err := app.Close(ctx); err != nil {
 		v.add("application", agent.Note, "report this", "%v", err)
+	}
+}
+
+// agent looks whether the agent is there that the configuration chooses for new sessions.
+func (v *visit) agent(app *agent.App) {
+	id := v.app.Config.Agents.Active
+	var ids []string
+	for _, a := range app.Agents() {
+		ids = append(ids, a.ID)
+	}
+	switch {
+	case id == "":
+	case slices.Contains(ids, id):
+		v.add("agent", agent.Good, "", "%s (%s)", id, v.app.Config.Origin("agents.active"))
+	default:
+		v.add("agent", agent.Problem, "set agents.active to one of: "+strings.Join(ids, ", "),
+			"there is no agent %q (%s)", id, v.app.Config.Origin("agents.active"))
 	}
 }
 
