@@ -239,8 +239,8 @@ func (a *App) Diagnostics() []host.Diagnostic {
 	return all
 }
 
-// Close takes plugins down and gives everything back: first the sessions are left,
-// then children are stopped, then plugins go. Runs must have ended.
+// Close takes plugins down and gives everything back: first children are stopped,
+// then the sessions are left, then plugins go. Runs must have ended.
 func (a *App) Close(ctx context.Context) error {
 	a.mu.Lock()
 	ended := a.closed || a.closing

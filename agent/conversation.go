@@ -8,6 +8,7 @@ import (
 	"alisio/agent/gate"
 	"alisio/agent/perm"
 	"alisio/agent/run"
+	"alisio/agent/session/child"
 	"alisio/agent/workspace"
 	"alisio/llm"
 	"alisio/plug"
@@ -109,10 +110,13 @@ func (a *App) begun(id string) error {
 	if err != nil {
 		return err
 	}
-	s := next.chosen()
+	next.mu.Lock()
+	agent, model, effort := next.agent, next.model, next.effort
+	next.agent, next.model, next.effort = "", "", ""
+	next.mu.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.agent, c.model, c.effort = s.agent, s.model, s.effort
+	c.agent, c.model, c.effort = agent, model, effort
 	return nil
 }
 
@@ -130,30 +134,8 @@ func (a *App) treeOf(root string) *tree {
 // profile: they bind this session's calls and none of its children's.
 func (a *App) gateOf(c *conversation, agent plug.Agent) *gate.Gate {
 	policy := a.o.Policy
-	policy.Ceiling = policy.Ceiling.Meet(c.ceiling).Meet(profileOf(agent.Spec))
+	policy.Ceiling = policy.Ceiling.Meet(c.ceiling).Meet(child.Ceiling(agent.Spec))
 	return gate.New(gate.Options{Policy: policy, Files: c.files, Label: c.label, Tree: c.tree.asks})
-}
-
-// profileOf is what a spec leaves.
-func profileOf(s plug.ChildSpec) perm.Ceiling {
-	c := perm.Ceiling{
-		ReadOnly: s.ReadOnly,
-		Write:    capOf(s.Permission.Write), Process: capOf(s.Permission.Process), External: capOf(s.Permission.External),
-	}
-	if len(s.Tools.Allow) > 0 || len(s.Tools.Deny) > 0 {
-		c.Tools = []perm.Filter{{Allow: s.Tools.Allow, Deny: s.Tools.Deny}}
-	}
-	return c
-}
-
-func capOf(p plug.Permission) perm.Cap {
-	switch p {
-	case "", plug.PermissionAllow:
-		return perm.CapNone
-	case plug.PermissionAsk:
-		return perm.CapAsk
-	}
-	return perm.CapDeny
 }
 
 // turnOf says what the turns of a session work with.

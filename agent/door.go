@@ -37,19 +37,13 @@ func (a *App) SlashCommands() []SlashCommand {
 
 // RunSlashCommand runs a command of a plugin. Its panic is its failure. It takes as
 // long as ctx lets it.
-func (a *App) RunSlashCommand(ctx context.Context, name, args, sessionID string) (said string, err error) {
+func (a *App) RunSlashCommand(ctx context.Context, name, args, sessionID string) (string, error) {
 	all := a.host.Commands()
 	i := slices.IndexFunc(all, func(c host.Owned[plug.SlashCommand]) bool { return c.Value.Name == name })
 	if i < 0 {
 		return "", fmt.Errorf("there is no command %q", name)
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("plugin %s: panic: %v", all[i].Plugin, p)
-		}
-	}()
-	said, err = all[i].Value.Run(ctx, args, sessionID)
-	return text.Plain(said), err
+	return all[i].Value.Run(ctx, args, sessionID)
 }
 
 // Tool is what people are shown of a tool.
@@ -338,9 +332,6 @@ func (a *App) Startup(ctx context.Context, t plug.Terminal) string {
 	}
 	if choice, err := a.choose(ctx); err == nil {
 		c.Model, c.Server = choice.Model.ID, choice.Host
-	}
-	for _, p := range a.host.Plugins() {
-		c.Plugins = append(c.Plugins, p.ID)
 	}
 	return a.host.Startup(ctx, c)
 }

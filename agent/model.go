@@ -111,7 +111,15 @@ func (a *App) SetModel(ctx context.Context, sessionID, name string) (llm.Model, 
 // SetEffort chooses the reasoning effort of a session from its next run on; empty is
 // the server's.
 func (a *App) SetEffort(sessionID, level string) error {
+	if level != "" && !slices.Contains(Efforts(), level) {
+		return fmt.Errorf("%w; the levels are: %s", unknownName("effort", level, Efforts()), strings.Join(Efforts(), ", "))
+	}
 	return a.choosing(sessionID, func(c *conversation) { c.effort = level })
+}
+
+// Efforts are the levels of reasoning effort that servers know, lowest first.
+func Efforts() []string {
+	return []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 }
 
 const (

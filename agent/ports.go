@@ -15,6 +15,7 @@ import (
 	"alisio/agent/gate"
 	"alisio/agent/host"
 	"alisio/agent/proc"
+	"alisio/agent/run"
 	"alisio/agent/session"
 	"alisio/agent/text"
 	"alisio/llm"
@@ -31,10 +32,10 @@ func (a *App) hostOptions() host.Options {
 	return host.Options{
 		Config: a.o.Config, Log: a.o.Log, Dirs: own, ClosedOff: a.ownFiles(),
 		Limits:   host.Limits{Hook: ms(limits.TimeoutMs), SessionEnd: ms(limits.SessionEndTimeoutMs), Dispose: ms(limits.DisposeTimeoutMs)},
-		Register: a.providers.Register,
-		HTTP:     func(p plug.Purpose) *http.Client { return a.clients.Client(string(p)) },
-		State:    a.pluginState(),
-		Exec:     a.pluginExec, Git: a.pluginGit,
+		Register: a.providers.Register, CheckTool: run.CheckTool,
+		HTTP:  func(p plug.Purpose) *http.Client { return a.clients.Client(string(p)) },
+		State: a.pluginState(),
+		Exec:  a.pluginExec, Git: a.pluginGit,
 		Complete: func(ctx context.Context, _ string, c plug.Completion) (plug.Completed, error) {
 			return a.complete(ctx, c)
 		},
@@ -257,19 +258,10 @@ func (a *App) effectOf(ctx context.Context, plugin string, c *conversation, tool
 		}
 	}
 	told(plug.ToolStarted{ID: call.ID, Name: call.Name, Arguments: "{}", Effect: plan.Effect, Title: plan.Title})
-	v, err := a.gateOf(c, plug.Agent{}).Decide(ctx, gate.Request{
+	release, err = a.allowed(ctx, c, gate.Request{
 		SessionID: sessionID, CallID: call.ID, Tool: call.Name, Plan: plan, Observe: told,
 	})
-	defer v.Release()
-	if v.Opened { // what was approved holds for this call
-		v, err = a.gateOf(c, plug.Agent{}).Decide(ctx, gate.Request{
-			SessionID: sessionID, CallID: call.ID, Tool: call.Name, Plan: plan, Observe: told,
-		})
-		defer v.Release()
-	}
-	if err == nil && !v.Allowed {
-		err = fmt.Errorf("not allowed: %s", v.Reason)
-	}
+	defer release()
 	if err == nil {
 		defer a.lives(call.ID)()
 		_, err = a.store.BeginCall(ctx, call)
@@ -278,24 +270,38 @@ func (a *App) effectOf(ctx context.Context, plugin string, c *conversation, tool
 		told(plug.ToolCompleted{ID: call.ID, Name: call.Name, IsError: true, Preview: err.Error()})
 		return plug.Exit{}, err
 	}
-	exit, err := do(ctx, a.secrets())
+	exit, failed := do(ctx, a.secrets())
 	call.Done, call.Ended = true, time.Now()
 	call.Result = plug.Text(exit.Output).WithSummary("exit %d", exit.Code)
-	if err != nil {
-		call.Result = plug.Error("%s", err)
+	if failed != nil {
+		call.Result = plug.Error("%s", failed)
 	}
 	e := b.next(plug.ToolCompleted{
-		ID: call.ID, Name: call.Name, IsError: err != nil || exit.Code != 0, DurationMs: call.Ended.Sub(call.Started).Milliseconds(),
+		ID: call.ID, Name: call.Name, IsError: failed != nil || exit.Code != 0, DurationMs: call.Ended.Sub(call.Started).Milliseconds(),
 		Preview: clipped(call.Result.PlainText()), Summary: call.Result.Summary,
 	})
 	if e.ID, err = a.store.EndCall(context.WithoutCancel(ctx), call, e); err != nil {
 		return exit, storeError(err)
 	}
 	a.host.Publish(e)
-	if call.Result.IsError {
-		return exit, errors.New(call.Result.PlainText())
+	return exit, failed
+}
+
+// allowed asks the gate, and again when a directory was opened on the way: what was
+// approved holds until release.
+func (a *App) allowed(ctx context.Context, c *conversation, r gate.Request) (release func(), err error) {
+	g := a.gateOf(c, plug.Agent{})
+	v, err := g.Decide(ctx, r)
+	release = v.Release
+	if err == nil && v.Opened {
+		first := v.Release
+		v, err = g.Decide(ctx, r)
+		release = func() { v.Release(); first() }
 	}
-	return exit, nil
+	if err == nil && !v.Allowed {
+		err = fmt.Errorf("not allowed: %s", v.Reason)
+	}
+	return release, err
 }
 
 // lives notes that a call of a plugin is under way, until end.

@@ -9,6 +9,7 @@ import (
 	"alisio/agent/config"
 	"alisio/agent/resource"
 	"alisio/agent/run"
+	"alisio/agent/session/child"
 	"alisio/plug"
 )
 
@@ -144,16 +145,28 @@ func (a *App) templates() *resource.Templates {
 // Templates lists the prompt templates, sorted by name.
 func (a *App) Templates() []Template { return a.templates().All }
 
-// ExpandTemplate is the prompt of a template with arguments. One that requires what
-// no call of this application could do is an error that names the flag.
-func (a *App) ExpandTemplate(name, args string) (string, error) {
+// ExpandTemplate is the prompt of a template with arguments, for a session. One that
+// requires what no call there could do is an error that names what would help.
+func (a *App) ExpandTemplate(sessionID, name, args string) (string, error) {
 	t, ok := a.templates().Get(name)
 	if !ok {
 		return "", fmt.Errorf("there is no template %q", name)
 	}
+	c := a.look(sessionID)
+	agent, err := a.primary(c.chosen().agent)
+	if err != nil {
+		return "", err
+	}
+	policy := a.o.Policy
+	policy.Ceiling = policy.Ceiling.Meet(c.ceiling)
 	for _, effect := range t.Requires {
-		if !a.o.Policy.Offers(effect, a.o.Asker != nil) {
-			return "", &NeedsError{Template: name, Effect: effect, Remedy: a.o.Policy.Remedy(effect)}
+		if !policy.Offers(effect, a.o.Asker != nil) {
+			return "", &NeedsError{Template: name, Effect: effect, Remedy: policy.Remedy(effect)}
+		}
+		own := policy
+		own.Ceiling = own.Ceiling.Meet(child.Ceiling(agent.Spec))
+		if !own.Offers(effect, a.o.Asker != nil) {
+			return "", &NeedsError{Template: name, Effect: effect, Remedy: "not with the agent " + agent.ID + "; --agent " + defaultAgent + " or /agent:" + defaultAgent}
 		}
 	}
 	return t.Expand(args)

@@ -107,6 +107,8 @@ func runExport(ctx context.Context, c *Catalog, in Input) (Result, error) {
 		format, file = word, rest
 	}
 	switch {
+	case rest != "" && slices.Contains([]string{"md", "json", "html", "pdf", "text", "txt"}, strings.ToLower(word)):
+		return Result{}, fmt.Errorf("unknown format %q; use /export [markdown|jsonl] FILE", clip(word, 40))
 	case file == "":
 		return Result{}, errors.New("name the file: /export [markdown|jsonl] FILE")
 	case in.SessionID == "":

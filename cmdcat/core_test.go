@@ -111,6 +111,7 @@ func TestChoicesAreOfStoredSessions(t *testing.T) {
 		for _, line := range []string{"/model toy", "/agents plan", "/effort high"} {
 			b.fails("no-such-session", line, "not found")
 		}
+		b.fails("", "/effort silly", "there is no effort \"silly\"")
 		for _, line := range []string{"/tools", "/permission", "/agents"} {
 			b.said("no-such-session", line)
 		}
@@ -122,7 +123,8 @@ func TestChoicesAreOfStoredSessions(t *testing.T) {
 			t.Errorf("%s: %s", kind, agent)
 		}
 		b.said(id, "/agents build")
-		if b.app.AgentOf("") != "plan" || b.app.AgentOf(id) != "build" {
+		// The session has taken it over: the next new one begins without.
+		if b.app.AgentOf("") != "build" || b.app.AgentOf(id) != "build" {
 			t.Errorf("%s: the choice of one session is another's", kind)
 		}
 	}
@@ -210,6 +212,7 @@ func TestExport(t *testing.T) {
 	for _, line := range []string{"/export", "/export markdown", "/export jsonl "} {
 		b.fails(id, line, "name the file")
 	}
+	b.fails(id, "/export pdf x.pdf", "unknown format \"pdf\"")
 	b.fails(id, "/export sub/a.md", "no such file or directory")
 	for line, file := range map[string]string{
 		"/export a b.md": "a b.md", "/export markdown\tc.md": "c.md", "/export jsonl d.jsonl": "d.jsonl", "/export " + b.at("e.md"): "../e.md",

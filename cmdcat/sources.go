@@ -95,7 +95,7 @@ func templateEntry(t agent.Template) entry {
 			Execution: Surface, Surfaces: everywhere, Prompt: true,
 		},
 		run: func(ctx context.Context, c *Catalog, in Input) (Result, error) {
-			text, err := c.app.ExpandTemplate(t.Name, in.Args)
+			text, err := c.app.ExpandTemplate(in.SessionID, t.Name, in.Args)
 			return Result{Prompt: prompt(text, t.Name, in.Args)}, err
 		},
 	}

@@ -43,6 +43,8 @@ type Options struct {
 
 	// HTTP returns the one client of a purpose; without it plugins get nil.
 	HTTP func(plug.Purpose) *http.Client
+	// CheckTool says what else is wrong with a tool; nil: nothing.
+	CheckTool func(plug.ToolSpec) error
 	// Register adds a provider registration and returns how to undo it.
 	Register func(plug.ProviderRegistration) (undo func(), err error)
 	State    State

@@ -158,6 +158,11 @@ func (h *Host) addTool(e *entry, t plug.Tool) (undo func(), err error) {
 		if s := bytes.TrimSpace(spec.Schema); !json.Valid(s) || s[0] != '{' {
 			return nil, fmt.Errorf("add tool %s: the schema is no JSON object", spec.Name)
 		}
+		if h.o.CheckTool != nil {
+			if err := h.o.CheckTool(spec); err != nil {
+				return nil, fmt.Errorf("add tool %s: schema: %w", spec.Name, err)
+			}
+		}
 		spec.Schema = slices.Clone(spec.Schema)
 		t = &fixed{t, spec}
 	}

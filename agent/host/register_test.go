@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -309,4 +310,38 @@ func TestCommandsAreGuarded(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 	})
+}
+
+// A schema that no run could use is the registration's failure, not every run's.
+func TestAToolIsCheckedByTheEngine(t *testing.T) {
+	h := New(Options{Log: slog.New(slog.DiscardHandler), CheckTool: func(s plug.ToolSpec) error {
+		if s.Name == "bad" {
+			return errors.New(`#/type: unknown type "text"`)
+		}
+		return nil
+	}})
+	for name, want := range map[string]string{"bad": `add tool bad: schema: #/type: unknown type "text"`, "good": ""} {
+		_, err := h.AddTool(specTool{plug.ToolSpec{Name: name, Description: "x", Schema: []byte(`{"type":"object"}`), Effect: plug.EffectRead}})
+		if got := ""; err != nil {
+			if got = err.Error(); got != want {
+				t.Errorf("%s: got %q", name, got)
+			}
+		} else if want != "" {
+			t.Errorf("%s was taken", name)
+		}
+	}
+	if tools := h.Tools(); len(tools) != 1 || tools[0].Spec().Name != "good" {
+		t.Errorf("tools %v", tools)
+	}
+}
+
+// specTool is a tool that has a spec alone.
+type specTool struct{ spec plug.ToolSpec }
+
+func (s specTool) Spec() plug.ToolSpec { return s.spec }
+
+func (specTool) Prepare(context.Context, *plug.Call) (plug.Plan, error) { return plug.Plan{}, nil }
+
+func (specTool) Execute(context.Context, *plug.Call, plug.Plan) (plug.Result, error) {
+	return plug.Result{}, nil
 }

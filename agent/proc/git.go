@@ -49,6 +49,9 @@ func Git(ctx context.Context, c Command, inside func(path string) bool, args ...
 
 // inRepository runs git in the repository around c.Dir.
 func (c Command) inRepository(ctx context.Context, inside func(path string) bool, limit time.Duration, args []string) (Exit, error) {
+	if flag := reaching(args); flag != "" {
+		return Exit{}, fmt.Errorf("git %s: %.100q is refused: it can reach files outside the repository", args[0], flag)
+	}
 	if _, err := exec.LookPath("git"); err != nil {
 		return Exit{}, errors.New("git is not installed: there is none in PATH")
 	}
@@ -99,6 +102,25 @@ func (c Command) git(ctx context.Context, args []string) (Exit, error) {
 		err = fmt.Errorf("git %s: stopped after %v: the repository is very large, or a file that git reads there is none (a FIFO named .gitignore?)", args[0], c.Timeout)
 	}
 	return e, err
+}
+
+// reaching is the first flag with which git reads or writes a file that is named, or
+// runs a program; empty: there is none. Git takes the beginning of a long flag for the
+// whole of it.
+func reaching(args []string) string {
+	for _, a := range args {
+		if a == "--" {
+			break
+		}
+		name, _, _ := strings.Cut(a, "=")
+		for _, refused := range gitReaching {
+			long := strings.HasPrefix(refused, "--")
+			if long && len(name) > 2 && strings.HasPrefix(refused, name) || !long && strings.HasPrefix(a, refused) {
+				return a
+			}
+		}
+	}
+	return ""
 }
 
 // gitKeys lists the keys of the configuration that git sees in dir, as bytes:

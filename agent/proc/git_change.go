@@ -37,9 +37,9 @@ func gitChanges() []change {
 
 // GitChanges says whether a git command changes a repository, and the directory that
 // it makes or takes away, empty for none. The error tells of one that is neither
-// among the reading commands nor among those that plugins may use.
+// among the three that only read and that plugins may use, nor among the others.
 func GitChanges(args []string) (changes bool, path string, err error) {
-	if len(args) > 0 && slices.Contains(gitReads, args[0]) {
+	if len(args) > 0 && slices.Contains([]string{"status", "diff", "rev-parse"}, args[0]) {
 		return false, "", nil
 	}
 	refused := fmt.Errorf("git %.200q: not a command that plugins may use", strings.Join(args, " "))

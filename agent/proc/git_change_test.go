@@ -72,3 +72,26 @@ func TestGitChanges(t *testing.T) {
 		t.Errorf("an error of %d bytes", len(err.Error()))
 	}
 }
+
+// A flag of a reading command that names a file would write or read outside the
+// repository, whatever the gate said of reading.
+func TestGitNeverReachesOut(t *testing.T) {
+	for line, refused := range map[string]bool{
+		"diff --output=/tmp/x": true, "diff --outp /tmp/x": true, "log --output=x HEAD": true, "diff --no-index a b": true,
+		"diff -O/etc/passwd": true, "ls-files -X /etc/passwd": true, "ls-files --exclude-from=x": true, "log --ext-diff -p": true,
+		"diff --textconv": true, "status --pathspec-from-file=x": true, "rev-parse --parseopt": true,
+		"diff --no-ext-diff --no-textconv --no-color --cached --": false, "diff -- --output=x": false,
+		"status --porcelain=v1 -b --untracked-files=normal": false, "rev-parse --show-toplevel": false, "log --oneline -n 5": false,
+	} {
+		args := strings.Fields(line)
+		if got := reaching(args) != ""; got != refused {
+			t.Errorf("%s: refused %v", line, got)
+		}
+		if _, err := Git(context.Background(), Command{Dir: t.TempDir()}, func(string) bool { return true }, args...); refused && (err == nil || !strings.Contains(err.Error(), "is refused")) {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	if _, _, err := GitChanges([]string{"log"}); err == nil {
+		t.Error("plugins have more reading commands than the contract names")
+	}
+}

@@ -9,6 +9,12 @@ var gitReads = []string{
 	"ls-tree", "cat-file", "merge-base", "for-each-ref",
 }
 
+// gitReaching are flags that name a file, or have a program run.
+var gitReaching = []string{
+	"--output", "--output-directory", "--no-index", "--exclude-from", "--exclude-per-directory", "--pathspec-from-file",
+	"--ext-diff", "--textconv", "--parseopt", "--stdin", "-O", "-X",
+}
+
 // gitFixed switches off what any repository could run, however it is
 // configured, what it could make git read elsewhere, and what git writes on the
 // way.

@@ -477,3 +477,36 @@ func TestUsageThatNobodyReportedIsMarked(t *testing.T) {
 		}
 	}
 }
+
+// What a tool gives beyond what can be stored is left out with a word: a result that
+// can not be stored would leave a call of which nobody knows the end.
+func TestAResultThatCanNotBeStored(t *testing.T) {
+	text := llm.Part{Type: llm.PartText, Text: "kept"}
+	block := func(raw string) llm.Part { return llm.Part{Type: llm.PartUI, Block: json.RawMessage(raw)} }
+	many := slices.Repeat([]llm.Part{text}, 2000)
+	for name, c := range map[string]struct {
+		parts []llm.Part
+		kept  int
+	}{
+		"fine":       {[]llm.Part{text, block(`{"kind":"code","code":"[[\"{"}`)}, 2},
+		"no JSON":    {[]llm.Part{text, block(`{`)}, 2},
+		"empty":      {[]llm.Part{block(""), text}, 2},
+		"deep":       {[]llm.Part{text, block(strings.Repeat("[", 200) + strings.Repeat("]", 200))}, 2},
+		"large":      {[]llm.Part{text, block(`"` + strings.Repeat("x", maxBlock) + `"`)}, 2},
+		"unknown":    {[]llm.Part{text, {Type: "film"}}, 2},
+		"many parts": {many, maxParts + 1},
+	} {
+		result := plug.Result{Parts: c.parts}
+		tool := newToy("toy", plug.EffectWrite, func(context.Context, *plug.Call) (plug.Result, error) { return result, nil })
+		b := newBench(t, &fake{answers: []answerFunc{says("", call("1", "toy", `{}`)), says("done")}}, all, nil, tool)
+		out := b.run(context.Background(), "go")
+		if out.Status != Completed || len(b.history()) < 3 {
+			t.Fatalf("%s: %+v", name, out)
+		}
+		parts := b.history()[2].Parts
+		dropped := strings.Contains(llm.PartsText(parts), "could not be kept")
+		if len(parts) != c.kept || dropped == (name == "fine") {
+			t.Errorf("%s: %d parts, want %d; told of %v", name, len(parts), c.kept, dropped)
+		}
+	}
+}

@@ -42,6 +42,12 @@ type tool struct {
 	schema *schema.Schema
 }
 
+// CheckTool says what is wrong with the schema of a tool, for whoever registers one.
+func CheckTool(s plug.ToolSpec) error {
+	_, err := schema.Compile(s.Schema)
+	return err
+}
+
 // open makes a turn ready: what was queued joins the transcript, then what the
 // model works with is asked for, and what of the context has changed is told.
 func (l *loop) open() error {

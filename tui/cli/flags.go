@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"alisio/agent"
 	"alisio/agent/config"
 	"alisio/agent/perm"
 	"alisio/tui/cli/args"
@@ -176,7 +177,7 @@ func setJSON(s *settings, v string) error {
 }
 
 func efforts() []string {
-	return []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+	return agent.Efforts()
 }
 
 func setEffort(s *settings, v string) error {

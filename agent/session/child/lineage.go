@@ -120,7 +120,7 @@ func (s *Sessions) ceiling(l lineage) perm.Ceiling {
 		if l.unread[i] != nil {
 			c = c.Meet(strictest())
 		} else {
-			c = c.Meet(own(spec))
+			c = c.Meet(Ceiling(spec))
 		}
 	}
 	if l.broken != nil {

@@ -163,8 +163,8 @@ func decode(stored string) (plug.ChildSpec, error) {
 	return c, nil
 }
 
-// own is what a spec alone leaves.
-func own(c plug.ChildSpec) perm.Ceiling {
+// Ceiling is what a spec alone leaves.
+func Ceiling(c plug.ChildSpec) perm.Ceiling {
 	out := perm.Ceiling{
 		ReadOnly: c.ReadOnly, Write: most(c.Permission.Write), Process: most(c.Permission.Process), External: most(c.Permission.External),
 	}
