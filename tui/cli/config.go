@@ -64,9 +64,15 @@ func within(key, of string) bool {
 	return key == of || len(key) > len(of) && key[:len(of)] == of && key[len(of)] == '.'
 }
 
+// activeAgent is the key that has no default here: the engine chooses.
+const activeAgent = "agents.active"
+
 // unsetKey tells why a key has no value: there is no such key, or nobody set it. A
 // name that the file chooses may be any.
 func unsetKey(key string) error {
+	if within(activeAgent, key) {
+		return fmt.Errorf("%s is not set: new sessions begin with the agent build; alisio help agents tells more", base.Clipped(key))
+	}
 	var names []string
 	for _, k := range config.Keys() {
 		names = append(names, k.Name)
