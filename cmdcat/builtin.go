@@ -31,7 +31,7 @@ func builtIn() []entry {
 		core("sessions", nil, "", "list the sessions of this workspace", runSessions),
 		core("skills", nil, "", "list the skills", runSkills),
 		core("stats", nil, "", "what this session used so far", runStats),
-		core("tools", nil, "", "list the tools and what allows them", runTools),
+		core("tools", nil, "", "the tools, and what keeps one from being offered", runTools),
 		screen("ask", nil, "TEXT", "have the agent put a question to you"),
 		screen("exit", []string{"quit"}, "", "leave"),
 		screen("help", nil, "", "list the commands"),

@@ -42,7 +42,9 @@ type API struct {
 	// Options decodes the plugin's own configuration (builtinPlugins.<id>)
 	// strictly into a pointer to a struct; absent keys leave it untouched.
 	Options func(into any) error
-	// Log is the plugin's log. It never holds a key.
+	// Log is the plugin's log. Warnings and errors become a line "notice: …" on
+	// standard error, none with --quiet; lower levels are dropped, and what only
+	// lists or checks plugins drops all. It never holds a key.
 	Log *slog.Logger
 	// Paths are directories of the plugin's own.
 	Paths Paths
@@ -124,7 +126,8 @@ type SlashCommand struct {
 	Name         string
 	Description  string
 	ArgumentHint string
-	// Run returns text for the person. args is what stands behind the name.
+	// Run returns text for the person. args is what stands behind the name;
+	// sessionID is "" before the first prompt, as there is no session yet.
 	Run func(ctx context.Context, args, sessionID string) (string, error)
 }
 
@@ -134,7 +137,8 @@ type Agent struct {
 	// ID matches ^[a-z0-9][a-z0-9-]{0,63}$.
 	ID          string
 	Description string
-	// Color is one of the names of a terminal's colours, or empty.
+	// Color is the name of a colour of the terminal: black, red, green, yellow,
+	// blue, magenta, cyan, white; or empty.
 	Color string
 	// Persona joins the instructions.
 	Persona string
@@ -155,15 +159,21 @@ type ContextSource struct {
 	Text func(ctx context.Context, sessionID string) (string, error)
 }
 
-// ResourceDirs are absolute directories; empty ones are not used.
+// ResourceDirs are absolute directories; empty ones are not used, and a hermetic
+// run uses none. A plugin whose files are embedded in it writes them below
+// Paths.Cache in Setup.
 type ResourceDirs struct {
-	Skills  []string
+	// Skills have a directory each: DIR/NAME/SKILL.md.
+	Skills []string
+	// Prompts are the files DIR/NAME.md, not those of directories below.
 	Prompts []string
-	Agents  []string
+	// Agents are kept, and nothing reads them.
+	Agents []string
 }
 
 // Observer sees run events, in order, from a goroutine of its own. One that
-// falls behind misses ephemeral events alone. A panic ends the observer.
+// falls behind misses ephemeral events alone (text_delta, reasoning_delta,
+// tool_progress). A panic ends the observer.
 type Observer struct {
 	// Types are those that it wants; none means all.
 	Types []EventType

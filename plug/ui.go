@@ -11,7 +11,8 @@ type UI struct {
 	// Status sets the plugin's word in the status bar, at most 40 cells ("mem
 	// 12"); empty takes it away.
 	Status func(text string)
-	// Panel sets the plugin's tree in the panel; no nodes take it away.
+	// Panel sets the plugin's tree in the panel; no nodes take it away. It is kept
+	// for a full-screen surface: lines and runs show no panels.
 	Panel func(p Panel)
 	// Select asks for one of 2 to 20 options and returns its index.
 	Select func(ctx context.Context, sessionID, title string, options []Option) (int, error)
@@ -37,7 +38,8 @@ type PanelNode struct {
 	ID     string
 	Parent string
 	Label  string
-	Color  string
+	// Color is a name as in Agent.Color; any other is left out.
+	Color string
 	// Status is one of the words of ChildStatus, "waiting", or empty.
 	Status string
 	// Started and Ended give the time that is shown.
