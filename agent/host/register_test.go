@@ -320,15 +320,16 @@ func TestAToolIsCheckedByTheEngine(t *testing.T) {
 		}
 		return nil
 	}})
-	for name, want := range map[string]string{"bad": `add tool bad: schema: #/type: unknown type "text"`, "good": ""} {
-		_, err := h.AddTool(specTool{plug.ToolSpec{Name: name, Description: "x", Schema: []byte(`{"type":"object"}`), Effect: plug.EffectRead}})
-		if got := ""; err != nil {
-			if got = err.Error(); got != want {
-				t.Errorf("%s: got %q", name, got)
-			}
-		} else if want != "" {
-			t.Errorf("%s was taken", name)
+	got := map[string]string{}
+	err := h.Add(context.Background(), plug.Plugin{ID: "p", Version: "1.0.0", APIVersion: plug.APIVersion, Setup: func(_ context.Context, api *plug.API) error {
+		for _, name := range []string{"bad", "good"} {
+			_, err := api.AddTool(specTool{plug.ToolSpec{Name: name, Description: "x", Schema: []byte(`{"type":"object"}`), Effect: plug.EffectRead}})
+			got[name] = fmt.Sprint(err)
 		}
+		return nil
+	}})
+	if err != nil || got["good"] != "<nil>" || got["bad"] != `add tool bad: schema: #/type: unknown type "text"` {
+		t.Errorf("got %v, %v", got, err)
 	}
 	if tools := h.Tools(); len(tools) != 1 || tools[0].Spec().Name != "good" {
 		t.Errorf("tools %v", tools)
