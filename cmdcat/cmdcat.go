@@ -154,10 +154,15 @@ type UnknownError struct {
 	Name string
 	// Nearest is the one that may have been meant, empty for none.
 	Nearest string
+	// Problem says why one of that name was left out; empty: there is none.
+	Problem string
 }
 
 func (e *UnknownError) Error() string {
 	name := clip(e.Name, maxName)
+	if e.Problem != "" {
+		return fmt.Sprintf("unknown command /%s: %s", name, e.Problem)
+	}
 	if e.Nearest == "" {
 		return fmt.Sprintf("unknown command /%s", name)
 	}
@@ -186,8 +191,21 @@ func (c *Catalog) find(ctx context.Context, name string) (entry, error) {
 		names = append(append(names, e.Name), e.Aliases...)
 	}
 	nearest, _ := config.Nearest(name, names)
-	return entry{}, &UnknownError{Name: name, Nearest: nearest}
+	return entry{}, &UnknownError{Name: name, Nearest: nearest, Problem: c.problem(name)}
 }
+
+// problem is what is told of a template or a plugin of a name that was left out.
+func (c *Catalog) problem(name string) string {
+	for _, p := range c.app.Problems() {
+		if strings.Contains(p, "/"+name+".md:") || strings.Contains(p, "plugin "+name+":") {
+			return clip(p, maxProblem)
+		}
+	}
+	return ""
+}
+
+// maxProblem bounds what is told of one, in cells.
+const maxProblem = 400
 
 // answers reports whether a command has a name. Those of this package have it in
 // every case, the others as their files are named.

@@ -180,7 +180,7 @@ func runResume(ctx context.Context, c *Catalog, in Input) (Result, error) {
 	s, err := c.app.FindOwn(ctx, in.Args)
 	switch {
 	case err != nil:
-		return Result{}, err
+		return Result{}, fmt.Errorf("%w; /sessions lists those of this workspace", err)
 	case s.ID == in.SessionID:
 		return said("this is session %s", short(s.ID)), nil
 	}

@@ -165,7 +165,7 @@ func TestClearAndResume(t *testing.T) {
 	if r, err := b.do(first, "/resume "+first); err != nil || r.Switch != nil || ends.Load() != 2 {
 		t.Errorf("got %+v, %v, %d ends", r, err, ends.Load())
 	}
-	b.fails(first, "/resume zzz", "not found")
+	b.fails(first, "/resume zzz", "/sessions lists those of this workspace")
 	b.fails(first, "/resume "+strings.Repeat("z", 5000), "not found")
 }
 
@@ -301,4 +301,12 @@ func TestResumeOfAChild(t *testing.T) {
 	if text := b.said(id, "/sessions"); strings.Contains(text, "Look") {
 		t.Errorf("got %s", text)
 	}
+}
+
+// Whoever calls a template that was left out is told why, and not of another one.
+func TestALeftOutTemplateIsNamed(t *testing.T) {
+	b := newBench(t, "memory", nil)
+	b.write("config/prompts/broken.md", "---\nargument-hint: X\n---\nbody")
+	b.fails("", "/broken", "description")
+	b.fails("", "/brokn", "unknown command /brokn")
 }

@@ -107,6 +107,8 @@ func (t *Text) Event(e plug.Event) {
 		t.tool(d)
 		delete(t.titles, d.ID)
 		delete(t.seen, d.ID)
+	case plug.PluginHookFailed:
+		t.notice("hook %s of plugin %s failed: %s; the run goes on without it", one(d.Hook), one(d.Source), text.Line(d.Error))
 	case plug.ResponseTruncated:
 		t.notice("the answer was cut at %d output tokens (limits.maxOutputTokens)", d.MaxOutputTokens)
 	case plug.RunCompleted:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -170,4 +171,11 @@ func TestALongCallIsToldOfWhileItRuns(t *testing.T) {
 		release()
 		later(time.Hour, "")
 	})
+}
+
+func TestAFailedHookIsTold(t *testing.T) {
+	_, notes := show(plug.PluginHookFailed{Source: "mem\x1b[2Jory", Hook: "OnStart", Error: "no\nroom", Continued: true}, plug.RunCompleted{})
+	if !strings.Contains(notes, "notice: hook OnStart of plugin mem") || !strings.Contains(notes, "failed: no room; the run goes on without it\n") || strings.Contains(notes, "\x1b") {
+		t.Errorf("got %q", notes)
+	}
 }
