@@ -63,10 +63,12 @@ func call[T any](ctx context.Context, e *entry, limit time.Duration, do func(ctx
 			o = <-done
 		}
 	}
-	if o.err == nil {
+	// What came with the end of the limit is late, whichever of the two was seen first.
+	late := ctx.Err() == nil && within.Err() != nil
+	if o.err == nil && !late {
 		return o.value, nil
 	}
-	if ctx.Err() == nil && within.Err() != nil {
+	if late {
 		return none, fmt.Errorf("it took longer than %s: %w", limit, context.DeadlineExceeded)
 	}
 	return none, o.err
