@@ -192,28 +192,32 @@ func TestLocksOfManyAtOnce(t *testing.T) {
 			held = false
 		}, nil
 	})
-	var wg sync.WaitGroup
-	for range 16 {
-		wg.Go(func() {
-			for range 200 {
-				release, err := l.Hold(t.Context(), root)
-				if err != nil {
-					if !errors.Is(err, fails) {
-						t.Error(err)
+	// How often the lock is taken, and not shared, is the scheduler's: again, until it
+	// has failed too.
+	for taken < 5 {
+		var wg sync.WaitGroup
+		for range 16 {
+			wg.Go(func() {
+				for range 200 {
+					release, err := l.Hold(t.Context(), root)
+					if err != nil {
+						if !errors.Is(err, fails) {
+							t.Error(err)
+						}
+						continue
 					}
-					continue
+					mu.Lock()
+					if !held {
+						t.Error("nobody has the lock")
+					}
+					mu.Unlock()
+					release()
 				}
-				mu.Lock()
-				if !held {
-					t.Error("nobody has the lock")
-				}
-				mu.Unlock()
-				release()
-			}
-		})
+			})
+		}
+		wg.Wait()
 	}
-	wg.Wait()
-	if held || len(l.held) != 0 || taken < 5 {
+	if held || len(l.held) != 0 {
 		t.Errorf("held %v, %d entries, taken %d times", held, len(l.held), taken)
 	}
 	gone, cancel := context.WithCancel(t.Context())
