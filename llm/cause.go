@@ -47,6 +47,12 @@ type Error struct {
 	Hint string
 	// RetryAfter is how long the server asked to wait, zero when it did not.
 	RetryAfter time.Duration
+	// Stream says how an answer ended that had begun; empty when the request got none.
+	Stream StreamEnd
+	// Permanent: the same request again can not help, where the cause alone would
+	// not say so (a certificate that is refused, an answer beyond our limits, a
+	// server that says so).
+	Permanent bool
 	// Err is the underlying error, if any.
 	Err error
 }

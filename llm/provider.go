@@ -49,9 +49,12 @@ const (
 	TextDelta EventKind = iota + 1
 	// ReasoningDelta carries new reasoning in Text, for display alone.
 	ReasoningDelta
-	// Activity tells that the model made progress without visible content: a
-	// piece of a tool call, or a typed stream event. Comments are none.
+	// Activity tells of a typed stream event without content: the server has
+	// received the request and works on it. Comments are none.
 	Activity
+	// CallDelta tells that a piece of a tool call arrived: progress of the model
+	// without visible content.
+	CallDelta
 	// Completed carries the whole answer in Message and Usage.
 	Completed
 )

@@ -58,6 +58,10 @@ const (
 	TypePlanProposed           EventType = "plan_proposed"
 	TypePlanDecided            EventType = "plan_decided"
 	TypeModelChanged           EventType = "model_changed"
+
+	TypeRequestRetry       EventType = "request_retry"
+	TypeStreamRecovery     EventType = "stream_recovery"
+	TypeTruncationRecovery EventType = "truncation_recovery"
 )
 
 // EventTypes lists every type that the engine emits.
@@ -218,6 +222,12 @@ func decodePayload(t EventType, data []byte) (Payload, error) {
 		return payload[ModelChanged](data)
 	case TypePlanDecided:
 		return payload[PlanDecided](data)
+	case TypeRequestRetry:
+		return payload[RequestRetry](data)
+	case TypeStreamRecovery:
+		return payload[StreamRecovery](data)
+	case TypeTruncationRecovery:
+		return payload[TruncationRecovery](data)
 	}
 	return nil, errors.New("unknown type")
 }

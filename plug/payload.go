@@ -137,6 +137,10 @@ type RunTurnsExceeded struct {
 type RunFailed struct {
 	Error string    `json:"error"`
 	Code  llm.Cause `json:"code"`
+	// Timeout is set when the code is "timeout", Truncation when it is
+	// "output_truncated".
+	Timeout    *Timeout    `json:"timeout,omitempty"`
+	Truncation *Truncation `json:"truncation,omitempty"`
 	// Hint tells a person what to do next. It is not part of the JSON.
 	Hint string `json:"-"`
 }
