@@ -2,7 +2,6 @@ package llm
 
 import (
 	"errors"
-	"net/http"
 	"strings"
 )
 
@@ -41,9 +40,7 @@ func (e *Error) Retryable() bool {
 // are those of a proxy whose server does not answer.
 func temporary(status int) bool {
 	switch status {
-	case http.StatusRequestTimeout, http.StatusConflict, http.StatusMisdirectedRequest, http.StatusTooEarly,
-		http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway,
-		http.StatusServiceUnavailable, http.StatusGatewayTimeout, 529:
+	case 408, 409, 421, 425, 429, 500, 502, 503, 504, 529:
 		return true
 	}
 	return status >= 520 && status <= 524
