@@ -1,20 +1,40 @@
 package run
 
 import (
+	"time"
+
 	"alisio/llm"
 	"alisio/plug"
 )
 
-// Limits bound a run (spec runner.md, "Limits"). Zero means the default.
+// Limits bound a run (spec runner.md, "Limits"). Zero means the default; below zero,
+// where that is said, there is no such limit.
 type Limits struct {
 	// MaxTurns is the number of answers after which a run ends with everything
 	// kept; 100 by default.
 	MaxTurns int
 	// MaxOutputTokens caps each answer, whatever the model.
 	MaxOutputTokens int
+	// Timeout is the active time of the run; there is none by default.
+	Timeout time.Duration
+	// FirstToken is how long a server may be silent before it says anything to a
+	// request; 2 minutes, none below zero. FirstTokenRetries is how often the request
+	// is sent again then; once, never below zero.
+	FirstToken        time.Duration
+	FirstTokenRetries int
+	// Idle is how long an answer may go without progress of the model once it has
+	// begun; 2 minutes, none below zero.
+	Idle time.Duration
+	// TruncationRecoveries is how often a turn is asked for again whose answer the
+	// output limit made unusable; twice, never below zero.
+	TruncationRecoveries int
 }
 
 const (
+	defaultSilence              = 2 * time.Minute
+	defaultFirstTokenRetries    = 1
+	defaultTruncationRecoveries = 2
+
 	defaultMaxTurns  = 100
 	defaultMaxOutput = 16_384
 	// catalogMaxOutput bounds what a catalog may claim.
@@ -26,6 +46,26 @@ func (l Limits) maxTurns() int {
 		return l.MaxTurns
 	}
 	return defaultMaxTurns
+}
+
+func (l Limits) firstToken() time.Duration { return orDefault(l.FirstToken, defaultSilence) }
+
+func (l Limits) idle() time.Duration { return orDefault(l.Idle, defaultSilence) }
+
+func (l Limits) firstTokenRetries() int {
+	return orDefault(l.FirstTokenRetries, defaultFirstTokenRetries)
+}
+
+func (l Limits) truncationRecoveries() int {
+	return orDefault(l.TruncationRecoveries, defaultTruncationRecoveries)
+}
+
+// orDefault is what a limit comes to: zero stands for none.
+func orDefault[T int | time.Duration](limit, otherwise T) T {
+	if limit == 0 {
+		return otherwise
+	}
+	return max(0, limit)
 }
 
 // output resolves the cap of one answer for a model: the explicit value, else
