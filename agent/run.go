@@ -166,11 +166,6 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 	c.used, c.left = true, false
 	c.mu.Unlock()
 	var active clock.Active
-	if c.spec.Timeout > 0 {
-		var free func()
-		ctx, free = active.Limit(ctx, c.spec.Timeout)
-		defer free()
-	}
 	if a.children != nil {
 		var end func()
 		ctx, end = a.children.Running(ctx, c.id)
@@ -193,17 +188,16 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 	if n := spec.MaxTurns; n > 0 && (limits.MaxTurns == 0 || n < limits.MaxTurns) {
 		limits.MaxTurns = n
 	}
-	out, err := run.Do(ctx, run.Options{
+	if d := spec.Timeout; d > 0 && (limits.Timeout <= 0 || d < limits.Timeout) {
+		limits.Timeout = d
+	}
+	return run.Do(ctx, run.Options{
 		Provider: choice.Provider, Model: choice.Model, Effort: a.effortOf(c.chosen()), Turn: a.turnOf(c),
 		Start: a.starts(c), Nested: a.nested(c), Call: a.callParts(c), Plans: c.plans, Decided: a.decided(c),
 		Secrets: choice.Secrets, Store: a.store, Keep: a.keeper(), Alive: a.alive,
 		Files: a.toolFiles(c.files, c.id, choice.Secrets), Exec: a.toolExec(c.files, choice.Secrets), Limits: limits,
+		Clock: &active, Server: a.server(choice),
 	}, in)
-	if out.Status == run.Cancelled && errors.Is(context.Cause(ctx), clock.ErrLimit) {
-		out.Status, out.Code = run.Failed, llm.CauseTimeout
-		out.Err = llm.Errorf(llm.CauseTimeout, "the child's time is used up: it has %s", c.spec.Timeout)
-	}
-	return out, err
 }
 
 // starts calls the start hooks of a session (run.Options.Start).

@@ -72,6 +72,7 @@ func EventTypes() []EventType {
 		TypeApprovalRequested, TypeApprovalResolved, TypeResponseTruncated,
 		TypeRunCompleted, TypeRunTurnsExceeded, TypeRunFailed, TypeRunCancelled,
 		TypeSessionContextInjected, TypePluginHookFailed, TypePlanProposed, TypePlanDecided, TypeModelChanged,
+		TypeRequestRetry, TypeStreamRecovery, TypeTruncationRecovery,
 	}
 }
 

@@ -316,6 +316,8 @@ func (l *loop) execute(w *work) plug.Result {
 	switch {
 	case err == nil:
 		return r
+	case errors.Is(context.Cause(l.ctx), clock.ErrLimit):
+		return plug.Error("stopped: the time of the run was used up while this call was running; it may have done a part of its work")
 	case l.ctx.Err() != nil:
 		return plug.Error("stopped: the run was cancelled while this call was running; it may have done a part of its work")
 	}

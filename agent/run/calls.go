@@ -51,7 +51,9 @@ func (l *loop) calls(calls []llm.ToolCall) error {
 // it are stored at once.
 func (l *loop) call(c llm.ToolCall) error {
 	w := l.begin(c)
+	l.at(where{stage: plug.StageTool, tool: clip(c.Name, 80)})
 	d := l.perform(w)
+	l.at(where{stage: plug.StageOther})
 	messages, ends := l.settle([]llm.ToolCall{c}, []done{d})
 	if err := l.journalEnd(w, &d.result, messages...); err != nil {
 		return err
@@ -80,9 +82,13 @@ func (l *loop) runBatch(calls []llm.ToolCall, results []done) {
 	var wg sync.WaitGroup
 	for i, c := range calls {
 		w := l.begin(c)
+		if i == 0 {
+			l.at(where{stage: plug.StageTool, tool: clip(c.Name, 80)})
+		}
 		wg.Go(func() { results[i] = l.end(w) })
 	}
 	wg.Wait()
+	l.at(where{stage: plug.StageOther})
 }
 
 // done is a finished call.

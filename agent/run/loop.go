@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"alisio/agent/clock"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -17,7 +18,8 @@ import (
 type loop struct {
 	o  Options
 	in Input
-	// caller is what the person can cancel; ctx also ends when the store breaks.
+	// caller is what the person can cancel; ctx also ends when the store breaks, and
+	// with clock.ErrLimit when the run's time is used up.
 	caller context.Context
 	ctx    context.Context
 	stop   context.CancelFunc
@@ -33,9 +35,12 @@ type loop struct {
 	turn   int
 	tokens int
 	usage  tally
-	// text is the answer, or what there is of it; truncated: the limit cut it.
+	// text is the answer, or what there is of it; kept is what broke off before, of the
+	// turn at work; truncated: the limit cut it.
 	text      string
+	kept      string
 	truncated bool
+	asked
 	// repaired: the model was asked for an answer that fits.
 	repaired bool
 	// denied counts calls; allDenied speaks of the last turn with calls.
@@ -62,6 +67,21 @@ type outbox struct {
 	over bool
 }
 
+// asked is what a run knows of its requests: those that were fresh are counted, notice
+// goes with the next one.
+type asked struct {
+	requests int
+	notice   string
+	where    where
+	ended    ended
+}
+
+// ended is what the event that ends the run tells beside its error.
+type ended struct {
+	timeout    *plug.Timeout
+	truncation *plug.Truncation
+}
+
 // tally is what answers used; guessed: a part of it is an estimate.
 type tally struct {
 	llm.Usage
@@ -81,12 +101,30 @@ func newLoop(ctx context.Context, o Options, in Input) (*loop, error) {
 		l.plans = &Plans{}
 	}
 	l.maxOutput, l.outputSource = o.Limits.output(in.MaxOutputTokens, o.Model)
-	l.ctx, l.stop = context.WithCancel(ctx)
+	l.limit()
 	if err := l.load(); err != nil {
 		l.stop()
 		return nil, err
 	}
 	return l, nil
+}
+
+// limit begins the run's time.
+func (l *loop) limit() {
+	l.where.stage = plug.StageOther
+	if l.o.Limits.Timeout <= 0 {
+		l.ctx, l.stop = context.WithCancel(l.caller)
+		return
+	}
+	active := l.o.Clock
+	if active == nil {
+		active = &clock.Active{}
+		active.Start()
+	}
+	ctx, free := active.Limit(l.caller, l.o.Limits.Timeout)
+	var stop context.CancelFunc
+	l.ctx, stop = context.WithCancel(ctx)
+	l.stop = func() { stop(); free() }
 }
 
 // append stores messages and then takes them into the transcript.

@@ -158,6 +158,11 @@ func (l *loop) fit(m llm.Message) (again bool, err error) {
 		return false, nil
 	}
 	text, problems := l.in.Output.check(m.Text)
+	if len(problems) > 0 && l.kept != "" { // it went on where it had broken off
+		if whole, still := l.in.Output.check(l.kept + m.Text); len(still) == 0 {
+			text, problems = whole, nil
+		}
+	}
 	switch {
 	case m.Truncated && (len(problems) > 0 || endsOpen(m.Text)):
 		return false, llm.Errorf(llm.CauseOutputTruncated,

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 
+	"alisio/agent/clock"
 	"alisio/agent/session"
 	"alisio/llm"
 	"alisio/plug"
@@ -49,6 +50,11 @@ type Options struct {
 	Files  *plug.Files
 	Exec   *plug.Exec
 	Limits Limits
+	// Clock is the run's active time, which Limits.Timeout bounds; nil: one that
+	// nothing pauses.
+	Clock *clock.Active
+	// Server names the provider's server for people, host and port; empty for its id.
+	Server string
 	// Alive, if set, reports whether a call of the journal is under way in this
 	// process, outside the run: it is no dead one's.
 	Alive func(callID string) bool
@@ -179,7 +185,7 @@ func (l *loop) turns() error {
 // answered ends a run with the model's last message, unless it was asked for
 // another one, or more was queued for it.
 func (l *loop) answered(m llm.Message) (again bool, err error) {
-	l.text = m.Text
+	l.text = l.kept + m.Text
 	if again, err = l.fit(m); again || err != nil {
 		return again, err
 	}
@@ -228,10 +234,19 @@ func (l *loop) ending(err error) (Outcome, plug.Payload) {
 	case l.caller.Err() != nil && l.storeError() == nil:
 		out.Status = Cancelled
 		return out, plug.RunCancelled{Error: "the run was stopped"}
+	case l.storeError() == nil && errors.Is(context.Cause(l.ctx), clock.ErrLimit):
+		err = l.timeUsedUp()
 	}
 	out.Status, out.Err = Failed, asError(err)
 	out.Code = out.Err.Cause
-	return out, plug.RunFailed{Error: out.Err.Message, Code: out.Code, Hint: out.Err.Hint}
+	failed := plug.RunFailed{Error: out.Err.Message, Code: out.Code, Hint: out.Err.Hint}
+	switch out.Code {
+	case llm.CauseTimeout:
+		failed.Timeout = l.ended.timeout
+	case llm.CauseOutputTruncated:
+		failed.Truncation = l.ended.truncation
+	}
+	return out, failed
 }
 
 // asError gives any error a cause.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"alisio/agent/perm"
 	"alisio/agent/session"
@@ -92,7 +93,9 @@ func between() []plug.EventType { return []plug.EventType{plug.TypeModelChanged}
 
 // TestEventContract drives the runner until every type of event was seen that a run
 // has, and none that a run has not; bench.check decodes each one strictly.
-func TestEventContract(t *testing.T) {
+func TestEventContract(t *testing.T) { synctest.Test(t, eventContract) }
+
+func eventContract(t *testing.T) {
 	reasons := func(_ context.Context, _ llm.Request, yield func(llm.Event, error) bool) {
 		m := llm.Message{Text: "half", Truncated: true}
 		_ = yield(llm.Event{Kind: llm.ReasoningDelta, Text: "hm"}, nil) &&
@@ -110,8 +113,9 @@ func TestEventContract(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &fake{answers: []answerFunc{
 		says("", call("1", "shout", `{}`), call("1p", "plan", `{}`)), reasons, // completed, cut
-		breaks("", llm.Errorf(llm.CauseServer, "down")), // failed
-		says("", call("2", "shout", `{}`)),              // turns exceeded
+		breaks("", llm.Errorf(llm.CauseUnreachable, "away")), breaks("half", llm.Errorf(llm.CauseStream, "lost")), // tried again
+		message(llm.Message{Truncated: true}), breaks("", llm.Errorf(llm.CauseQuota, "used up")), // failed
+		says("", call("2", "shout", `{}`)), // turns exceeded
 		func(ctx context.Context, _ llm.Request, yield func(llm.Event, error) bool) { // cancelled
 			cancel()
 			yield(llm.Event{}, ctx.Err())

@@ -34,7 +34,16 @@ func samples() []plug.Payload {
 		plug.ResponseTruncated{Turn: 1, MaxOutputTokens: 2, Source: plug.SourceModel},
 		plug.RunCompleted{Tokens: 1, Text: hostile, Truncated: true, Denied: 2, Code: "permission"},
 		plug.RunTurnsExceeded{Turns: 1, MaxTurns: 1},
-		plug.RunFailed{Error: hostile, Code: "server", Hint: "not in the JSON"},
+		plug.RunFailed{
+			Error: hostile, Code: "server", Hint: "not in the JSON",
+			Timeout: &plug.Timeout{
+				Kind: plug.TimeoutRun, Ms: 1, Model: hostile, Provider: hostile, Stage: plug.StageTool, Tool: hostile, FirstRequest: true, Attempts: 2,
+			},
+			Truncation: &plug.Truncation{Attempts: 1, MaxOutputTokens: 2, Source: plug.SourceUser, Model: hostile},
+		},
+		plug.RequestRetry{Attempt: 1, Of: 4, Reason: plug.RetryConnection, AfterMs: 500},
+		plug.StreamRecovery{Attempt: 1, Of: 2, Reason: plug.RecoveryLost, KeptChars: 3},
+		plug.TruncationRecovery{Attempt: 1, Of: 2, Reason: plug.CutCall, MaxOutputTokens: 3, Effort: hostile},
 		plug.RunCancelled{Error: hostile},
 		plug.SessionContextInjected{Tokens: 3, Sources: []string{hostile, "a"}},
 		plug.PluginHookFailed{Source: hostile, Hook: hostile, Error: hostile, Continued: true},

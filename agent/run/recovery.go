@@ -1,0 +1,200 @@
+package run
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"alisio/llm"
+	"alisio/plug"
+)
+
+const (
+	// maxRecoveries is how many streams in a row may break off, maxEmpties how many
+	// answers may be empty (spec runner.md, "How a stream ends").
+	maxRecoveries = 2
+	maxEmpties    = 1
+)
+
+// What the model is told with a request that asks it to go on. No one else sees it.
+const (
+	noticeMark = "[note of the program] "
+	noticeOn   = noticeMark + "Your last answer broke off before it was complete; what of it was received stands above. " +
+		"Go on exactly where it ends, without repeating it. Tool calls of it were not run."
+	noticeEmpty = noticeMark + "Your last answer was empty. Answer, or call a tool."
+	noticeCall  = noticeMark + "Your last answer was cut by the output limit in the middle of a tool call, which was not run. " +
+		"Say less before the call, and give it smaller arguments: several small steps instead of a large one."
+	noticeCut  = noticeMark + "Your last answer reached the output limit before it said anything. Think less, and answer."
+	noticeMore = noticeMark + "A further tool call of your last answer was cut by the output limit and was not run. " +
+		"If it is still needed, send it again, with smaller arguments."
+)
+
+// broke answers a send that failed.
+func (r *request) broke(a *answer) error {
+	var e *llm.Error
+	switch {
+	case errors.Is(a.err, errSilent) && !a.received:
+		return r.silence()
+	case errors.Is(a.err, errSilent), errors.Is(a.err, errIdle):
+		idle := llm.Errorf(llm.CauseStream, "the model sent nothing more for %s in the middle of its answer (limits.idleTimeoutMs)",
+			span(r.o.Limits.idle()))
+		return r.goOn(a, plug.RecoveryIdle, idle.WithHint("raise limits.idleTimeoutMs if the model needs longer"))
+	case llm.OutputTruncated(a.err):
+		return r.truncated(a, plug.CutEmpty)
+	case !errors.As(a.err, &e) || !e.Retryable():
+		return r.lost(a, a.err)
+	case e.Stream == llm.StreamEmpty:
+		return r.empty(a)
+	case !a.received, !a.delta && e.Stream == llm.StreamFailed:
+		return r.faulted(e)
+	}
+	return r.goOn(a, recoveryReason(e), e)
+}
+
+func recoveryReason(e *llm.Error) plug.RecoveryReason {
+	switch {
+	case e.Stream == llm.StreamIncomplete:
+		return plug.RecoveryIncomplete
+	case e.Stream == llm.StreamFailed, e.Stream == "" && (e.Cause == llm.CauseServer || e.Cause == llm.CauseRateLimited):
+		return plug.RecoveryError
+	}
+	return plug.RecoveryLost
+}
+
+// goOn keeps what arrived of a stream that broke off and gets ready to ask the model
+// to go on, unless that was tried too often.
+func (r *request) goOn(a *answer, reason plug.RecoveryReason, e *llm.Error) error {
+	switch {
+	case e.RetryAfter > maxWait:
+		return r.lost(a, tooLong(e, 1))
+	case r.recoveries >= maxRecoveries:
+		return r.lost(a, tried(e, r.recoveries+1))
+	}
+	r.recoveries++
+	chars := utf8.RuneCountInString(a.said())
+	if err := r.keep(a, plug.StreamRecovery{Attempt: r.recoveries, Of: maxRecoveries, Reason: reason, KeptChars: chars}); err != nil {
+		return err
+	}
+	notice := ""
+	if chars > 0 { // otherwise there is nothing that the model could go on with
+		notice = noticeOn
+	}
+	r.fresh(notice)
+	return r.pause(backoff(e, r.recoveries-1))
+}
+
+// empty answers a response with neither text nor calls: it is never a finished turn
+// (C014, C015, C023).
+func (r *request) empty(a *answer) error {
+	r.count(a.usage)
+	if r.empties >= maxEmpties {
+		return r.nothing(a)
+	}
+	r.empties++
+	r.emit(plug.StreamRecovery{Attempt: r.empties, Of: maxEmpties, Reason: plug.RecoveryEmpty})
+	r.fresh(noticeEmpty)
+	return r.pause(backoff(&llm.Error{}, 0))
+}
+
+// nothing says why an answer without text and without calls is a failure.
+func (r *request) nothing(a *answer) error {
+	switch {
+	case a.reasoned:
+		return llm.Errorf(llm.CauseStream, "the model ended its turn after reasoning, without any visible output, twice")
+	case a.err != nil:
+		return tried(asError(a.err), 2)
+	}
+	return llm.Errorf(llm.CauseStream, "the model returned nothing, twice: no text and no tool call")
+}
+
+// truncated answers a response that the output limit cut so that it can not be used.
+// The cut calls are gone, what could be read stays.
+func (r *request) truncated(a *answer, reason plug.CutReason) error {
+	r.count(a.usage)
+	of := r.o.Limits.truncationRecoveries()
+	if r.cuts >= of {
+		r.ended.truncation = &plug.Truncation{
+			Attempts: r.cuts + 1, MaxOutputTokens: r.maxOutput, Source: r.outputSource, Model: r.o.Model.ID,
+		}
+		return r.lost(a, r.cutError(a, reason))
+	}
+	r.cuts++
+	told := plug.TruncationRecovery{Attempt: r.cuts, Of: of, Reason: reason, MaxOutputTokens: r.maxOutput}
+	if lower := lowerEffort(r.o.Model, r.effort); lower != r.effort {
+		r.effort, told.Effort = lower, lower
+	}
+	if err := r.keep(a, told); err != nil {
+		return err
+	}
+	r.fresh(noticeCut)
+	if reason == plug.CutCall {
+		r.notice = noticeCall
+	}
+	return r.storeError()
+}
+
+func (r *request) cutError(a *answer, reason plug.CutReason) *llm.Error {
+	what := "before it said anything"
+	if reason == plug.CutCall {
+		what = "in the middle of a tool call, which was not run"
+	} else if a.said() != "" {
+		what = "before it was usable"
+	}
+	return llm.Errorf(llm.CauseOutputTruncated, "the answer was cut %s%s (output limit: %d tokens)", what, times(r.cuts+1), r.maxOutput).
+		WithHint("raise limits.maxOutputTokens, ask for smaller steps, or lower --effort")
+}
+
+// lowerEffort is one step below an effort, of the levels that a model declares. An
+// effort that the server chose is taken for the middle one.
+func lowerEffort(m llm.Model, effort string) string {
+	at := slices.Index(m.Efforts, effort)
+	if at < 0 && effort == "" {
+		at = len(m.Efforts) / 2
+	}
+	if at < 1 {
+		return effort
+	}
+	return m.Efforts[at-1]
+}
+
+// lost keeps what arrived and ends the turn with err.
+func (r *request) lost(a *answer, err error) error {
+	if e := r.keep(a); e != nil {
+		return e
+	}
+	return err
+}
+
+// said is the text of an answer, whole or not.
+func (a *answer) said() string {
+	if a.message != nil {
+		return a.message.Text
+	}
+	return strings.Join(a.text, "")
+}
+
+// keep stores the text of an answer that is not complete, marked and without any of
+// its calls, in one commit with what is told of it. What the provider wants back of a
+// whole answer does not go with half of one.
+func (r *request) keep(a *answer, told ...plug.Payload) error {
+	var kept []llm.Message
+	if text := a.said(); text != "" {
+		m := llm.Message{
+			Role: llm.RoleAssistant, Text: text, Interrupted: true,
+			Origin: llm.Origin{Provider: r.o.Provider.ID(), Model: r.o.Model.ID},
+		}
+		if a.message != nil {
+			m.Origin, m.Truncated = a.message.Origin, a.message.Truncated
+		}
+		kept = append(kept, m)
+		r.kept += text
+		r.text = r.kept
+	}
+	if len(told) == 0 {
+		return r.append(kept...)
+	}
+	r.messages = append(r.messages, kept...)
+	r.hold(told[0], kept...)
+	return r.flush()
+}

@@ -1,0 +1,196 @@
+package run
+
+import (
+	"context"
+	"time"
+
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// A turn's answer can take more than one request, and a request more than one send:
+//
+//	send ─┬─ usable ──────────────────────────────────────────► answer
+//	 ▲ ▲  ├─ nothing received ──► request_retry ──► wait ─┐
+//	 │ └──┼───────────── the same request ◄───────────────┘
+//	 │    ├─ broke off, empty ──► keep the text ─► stream_recovery ─────┐
+//	 │    ├─ cut and unusable ──► keep the text ─► truncation_recovery ─┤
+//	 │    └─ anything else, or once too often ─► the run fails          │
+//	 └──────────────── a fresh request, with a notice ◄─────────────────┘
+//
+// Each way back is bounded for the turn, none is taken without an event, and nothing
+// that was shown is taken back (spec runner.md, "Limits" to "Truncation recovery").
+type request struct {
+	*loop
+	// first is when the request at hand was first sent, sends how often; silent and
+	// faults count what it was sent again for.
+	first  time.Time
+	sends  int
+	silent int
+	faults int
+	// recoveries, empties and cuts count the fresh requests of the turn by reason.
+	recoveries int
+	empties    int
+	cuts       int
+	// notice is told with the request alone; it is stored nowhere.
+	notice string
+	// effort is the reasoning effort asked for; it sinks when answers are cut.
+	effort string
+}
+
+// request gets the answer of a turn, emits its deltas, and stores it.
+func (l *loop) request() (llm.Message, error) {
+	r := request{loop: l, notice: l.notice}
+	if l.o.Effort != "" && l.o.Model.TakesEffort(l.o.Effort) {
+		r.effort = l.o.Effort
+	}
+	l.notice, l.kept = "", ""
+	if n := len(l.messages); n > 0 && l.messages[n-1].Interrupted {
+		r.notice = noticeOn
+	}
+	for {
+		a := r.send()
+		m, done, err := r.judge(a)
+		if done || err != nil {
+			return m, err
+		}
+	}
+}
+
+// fresh says that the next send is of another request.
+func (r *request) fresh(notice string) {
+	r.sends, r.silent, r.faults = 0, 0, 0
+	r.notice = notice
+}
+
+// send sends the request once.
+func (r *request) send() *answer {
+	if r.sends == 0 {
+		r.first = time.Now()
+		r.requests++
+	}
+	r.sends++
+	a := &answer{sent: time.Now()}
+	r.at(where{stage: plug.StageWaiting, attempts: r.sends, first: r.requests == 1})
+	a.err = r.stream(a)
+	r.at(where{stage: plug.StageOther})
+	if a.err == nil && a.message == nil {
+		a.err = &llm.Error{
+			Cause: llm.CauseStream, Stream: llm.StreamIncomplete,
+			Message: "the answer of " + r.o.Provider.ID() + " ended without an end mark",
+		}
+	}
+	return a
+}
+
+// judge makes of what was received the turn's answer, or gets ready to ask again.
+func (r *request) judge(a *answer) (m llm.Message, done bool, err error) {
+	switch {
+	case r.ctx.Err() != nil: // whatever else: the run is to end
+		if err := r.keep(a); err != nil {
+			return m, false, err
+		}
+		return m, false, context.Cause(r.ctx)
+	case a.err != nil:
+		return m, false, r.broke(a)
+	}
+	m = *a.message
+	m.Role = llm.RoleAssistant
+	cut := settle(&m)
+	switch {
+	case len(m.Calls) > 0:
+		if cut > 0 {
+			r.loop.notice = noticeMore
+		}
+	case cut > 0:
+		return m, false, r.truncated(a, plug.CutCall)
+	case m.Text != "":
+	case m.Truncated:
+		return m, false, r.truncated(a, plug.CutEmpty)
+	default:
+		return m, false, r.empty(a)
+	}
+	if err := r.claim(&m); err != nil {
+		return m, false, err
+	}
+	return m, true, r.completed(a, m)
+}
+
+// answer is what was received for one send.
+type answer struct {
+	sent time.Time
+	// first is when the first text or reasoning came.
+	first time.Time
+	// received: anything came, typed events too; delta: something of the model did.
+	received, delta bool
+	// text is what arrived, for the case that the stream breaks; in pieces, since an
+	// answer that arrives whole needs no copy of it.
+	text     []string
+	reasoned bool
+	message  *llm.Message
+	usage    *llm.Usage
+	err      error
+}
+
+// stream ranges over the provider's events. A panic in the provider is its
+// failure and nobody else's.
+func (r *request) stream(a *answer) (err error) {
+	w := watching(r.ctx, r.o.Limits)
+	defer w.end()
+	defer func() {
+		if p := recover(); p != nil {
+			err = llm.Errorf(llm.CauseInternal, "provider %s: panic: %v", r.o.Provider.ID(), p)
+		}
+	}()
+	for ev, err := range r.o.Provider.Stream(w.ctx, r.body()) {
+		if err != nil {
+			return w.reason(err)
+		}
+		w.received(ev.Kind)
+		r.take(a, ev)
+		if r.ctx.Err() != nil {
+			return context.Cause(r.ctx)
+		}
+		w.wait(ev.Kind)
+	}
+	if a.message != nil {
+		return nil
+	}
+	return w.reason(nil)
+}
+
+// body is the request as it is sent. All that is told with it alone stands behind
+// the transcript, whose bytes stay.
+func (r *request) body() llm.Request {
+	messages := r.messages
+	if r.notice != "" {
+		messages = append(messages[:len(messages):len(messages)], llm.Message{Role: llm.RoleUser, Text: r.notice})
+	}
+	return llm.Request{
+		Model: r.o.Model.ID, Instructions: r.now.Instructions, Messages: messages, Tools: r.offered,
+		MaxOutputTokens: r.maxOutput, SessionID: r.in.SessionID, Effort: r.effort,
+	}
+}
+
+func (r *request) take(a *answer, ev llm.Event) {
+	if !a.received {
+		a.received = true
+		r.where.stage = plug.StageStreaming
+	}
+	if a.first.IsZero() && (ev.Kind == llm.TextDelta || ev.Kind == llm.ReasoningDelta) {
+		a.first = time.Now()
+	}
+	switch ev.Kind {
+	case llm.TextDelta:
+		a.delta = true
+		a.text = append(a.text, ev.Text)
+		r.emit(plug.Delta{Delta: ev.Text})
+	case llm.ReasoningDelta:
+		a.delta, a.reasoned = true, true
+		r.emit(plug.ReasoningText{Delta: ev.Text})
+	case llm.CallDelta:
+		a.delta = true
+	case llm.Completed:
+		a.message, a.usage = ev.Message, ev.Usage
+	}
+}

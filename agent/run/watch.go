@@ -1,0 +1,136 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// Why a watch ended a request.
+var (
+	errSilent = errors.New("the server is silent")
+	errIdle   = errors.New("the answer makes no progress")
+)
+
+// watch ends a request whose server is silent: before it has said anything
+// (limits.firstTokenTimeoutMs), and in mid-stream (limits.idleTimeoutMs), where
+// progress of the model alone counts. The time in which what came is shown is not
+// the server's.
+//
+//	send ──first token──► any event ──idle──► progress ──idle──► … ──► completed
+//
+// Where the first limit is off, an answer is in mid-stream with the first progress:
+// a server of one's own may think about a prompt for as long as it takes.
+type watch struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	first  time.Duration
+	idle   time.Duration
+	// timer is the limit that holds, nil for none; begun: that is the second one.
+	timer *time.Timer
+	begun bool
+}
+
+func watching(ctx context.Context, l Limits) *watch {
+	w := &watch{first: l.firstToken(), idle: l.idle()}
+	w.ctx, w.cancel = context.WithCancelCause(ctx)
+	if w.first > 0 {
+		w.timer = time.AfterFunc(w.first, func() { w.cancel(errSilent) })
+	}
+	return w
+}
+
+// received stops the time for an event.
+func (w *watch) received(kind llm.EventKind) {
+	if w.timer != nil && (!w.begun || moves(kind)) {
+		w.timer.Stop()
+	}
+}
+
+// wait lets the time run behind an event.
+func (w *watch) wait(kind llm.EventKind) {
+	switch {
+	case kind == llm.Completed || w.idle == 0:
+	case w.begun:
+		if moves(kind) {
+			w.timer.Reset(w.idle)
+		}
+	case moves(kind) || w.first > 0:
+		w.begun = true
+		w.timer = time.AfterFunc(w.idle, func() { w.cancel(errIdle) })
+	}
+}
+
+// moves reports whether an event is progress of the model: bytes, comments and what a
+// server says by itself are none.
+func moves(kind llm.EventKind) bool { return kind != llm.Activity }
+
+// reason is why a request ended: the watch, if that did it.
+func (w *watch) reason(err error) error {
+	if cause := context.Cause(w.ctx); cause == errSilent || cause == errIdle {
+		return cause
+	}
+	return err
+}
+
+func (w *watch) end() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+	w.cancel(nil)
+}
+
+// where is what a run is doing, for the case that its time is over meanwhile.
+type where struct {
+	stage plug.Stage
+	tool  string
+	// attempts counts the sends of the request at hand; first: it is the run's first.
+	attempts int
+	first    bool
+}
+
+// at notes what the run is doing. What it did when it was told to end stays.
+func (l *loop) at(w where) {
+	if l.ctx.Err() == nil {
+		l.where = w
+	}
+}
+
+// timeout is what a run that met a limit of time tells of it.
+func (l *loop) timeout(kind plug.TimeoutKind, limit time.Duration) *plug.Timeout {
+	server := l.o.Server
+	if server == "" {
+		server = l.o.Provider.ID()
+	}
+	return &plug.Timeout{
+		Kind: kind, Ms: limit.Milliseconds(), Model: l.o.Model.ID, Provider: server, Stage: l.where.stage, Tool: l.where.tool,
+		FirstRequest: l.where.first, Attempts: l.where.attempts,
+	}
+}
+
+// timeUsedUp is the failure of a run that met limits.timeoutMs.
+func (l *loop) timeUsedUp() *llm.Error {
+	doing := "was at work"
+	switch w := l.where; w.stage {
+	case plug.StageWaiting:
+		doing = "was waiting for the model"
+	case plug.StageStreaming:
+		doing = "was receiving an answer"
+	case plug.StageTool:
+		doing = "was running " + w.tool
+	}
+	l.ended.timeout = l.timeout(plug.TimeoutRun, l.o.Limits.Timeout)
+	return llm.Errorf(llm.CauseTimeout, "the time of the run is used up: it has %s, and %s", span(l.o.Limits.Timeout), doing).
+		WithHint("prompt again to go on; --timeout and limits.timeoutMs give a run more time")
+}
+
+// span is a length of time as people say it.
+func span(d time.Duration) string {
+	if d >= time.Second {
+		d = d.Round(100 * time.Millisecond)
+	}
+	return d.String()
+}
