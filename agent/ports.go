@@ -247,7 +247,7 @@ func (a *App) effectOf(ctx context.Context, plugin string, c *conversation, tool
 		return plug.Exit{}, storeError(err)
 	}
 	defer release()
-	plan.Title = clipped(text.Line(plan.Title))
+	plan.Title = text.OneLine(plan.Title, maxTold)
 	b := a.between(sessionID)
 	call := session.Call{
 		Session: sessionID, ID: "plugin-" + NewID(), RunID: b.run, Name: plugin + "/" + tool, Effect: plan.Effect, Started: time.Now(),
@@ -278,7 +278,7 @@ func (a *App) effectOf(ctx context.Context, plugin string, c *conversation, tool
 	}
 	e := b.next(plug.ToolCompleted{
 		ID: call.ID, Name: call.Name, IsError: failed != nil || exit.Code != 0, DurationMs: call.Ended.Sub(call.Started).Milliseconds(),
-		Preview: clipped(call.Result.PlainText()), Summary: call.Result.Summary,
+		Preview: text.Short(call.Result.PlainText(), maxTold), Summary: call.Result.Summary,
 	})
 	if e.ID, err = a.store.EndCall(context.WithoutCancel(ctx), call, e); err != nil {
 		return exit, storeError(err)
@@ -322,9 +322,5 @@ func (a *App) alive(id string) bool {
 	return a.live[id]
 }
 
-// clipped bounds what is told of a plugin's call.
-func clipped(s string) string {
-	const most = 2000
-	runes := []rune(s)
-	return string(runes[:min(len(runes), most)])
-}
+// maxTold bounds what is told of a plugin's call, in characters.
+const maxTold = 2000

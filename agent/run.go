@@ -13,6 +13,7 @@ import (
 	"alisio/agent/profile"
 	"alisio/agent/run"
 	"alisio/agent/session"
+	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -335,12 +336,14 @@ func (a *App) effect(tool string) plug.Effect {
 	return plug.EffectExternal
 }
 
+// maxTitle bounds the title of a session, in characters (as session.Rename does).
+const maxTitle = 200
+
 // title is the first line of a prompt that holds something.
 func title(prompt string) string {
 	for line := range strings.Lines(prompt) {
-		if line = strings.TrimSpace(line); line != "" {
-			runes := []rune(line)
-			return string(runes[:min(len(runes), 200)])
+		if line = text.OneLine(line, maxTitle); line != "" {
+			return line
 		}
 	}
 	return ""

@@ -1,6 +1,9 @@
 package cmdcat
 
-import "context"
+import (
+	"alisio/agent/text"
+	"context"
+)
 
 // builtIn are the commands of this package. Those whose execution is Surface have no
 // run: the screen does them.
@@ -44,7 +47,7 @@ func (c *Catalog) Help(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	rows := make([][]string, len(list))
+	rows := make(text.Table, len(list))
 	for i, d := range list {
 		name := "/" + d.Name
 		if d.ArgumentHint != "" {
@@ -52,9 +55,9 @@ func (c *Catalog) Help(ctx context.Context) (string, error) {
 		}
 		rows[i] = []string{name, d.Description}
 	}
-	text := columns(rows)
+	out := rows.String()
 	for _, h := range hidden {
-		text += h.String() + "\n"
+		out += h.String() + "\n"
 	}
-	return text, nil
+	return out, nil
 }

@@ -37,11 +37,11 @@ func runAgents(ctx context.Context, c *Catalog, in Input) (Result, error) {
 		return said("the agent is %s now", in.Args), nil
 	}
 	now := c.app.AgentOf(in.SessionID)
-	var rows [][]string
+	var rows text.Table
 	for _, a := range c.app.Agents() {
 		rows = append(rows, []string{mark(a.ID == now) + a.ID, a.Description, a.Owner})
 	}
-	return Result{Text: columns(rows)}, nil
+	return Result{Text: rows.String()}, nil
 }
 
 func runBtw(ctx context.Context, c *Catalog, in Input) (Result, error) {
@@ -137,14 +137,14 @@ func runModel(ctx context.Context, c *Catalog, in Input) (Result, error) {
 	if err != nil {
 		return said("the model is %s; the server's list could not be had: %s", now.ID, err), nil
 	}
-	var rows [][]string
+	var rows text.Table
 	for _, m := range list.Models {
 		rows = append(rows, []string{mark(m.ID == now.ID) + m.ID, window(m.ContextWindow)})
 	}
 	if len(rows) == 0 {
 		return said("the model is %s; the server lists none", now.ID), nil
 	}
-	return Result{Text: columns(rows)}, nil
+	return Result{Text: rows.String()}, nil
 }
 
 func runPermission(_ context.Context, c *Catalog, in Input) (Result, error) {
@@ -159,11 +159,11 @@ func runPlugins(_ context.Context, c *Catalog, in Input) (Result, error) {
 		return Result{}, err
 	}
 	plugins, problems := c.app.Plugins(), c.app.Problems()
-	var rows [][]string
+	var rows text.Table
 	for _, p := range plugins {
 		rows = append(rows, []string{p.ID, p.Version, p.Offers})
 	}
-	out := columns(rows)
+	out := rows.String()
 	if len(rows) == 0 {
 		out = "no plugin is set up\n"
 	}
@@ -185,7 +185,7 @@ func runResume(ctx context.Context, c *Catalog, in Input) (Result, error) {
 		return said("this is session %s", short(s.ID)), nil
 	}
 	c.app.Leave(ctx, in.SessionID)
-	r := said("session %s: %s", short(s.ID), cmp.Or(oneLine(s.Title), "without a title"))
+	r := said("session %s: %s", short(s.ID), cmp.Or(text.Line(s.Title), "without a title"))
 	r.Switch = &s.ID
 	return r, nil
 }
@@ -199,15 +199,15 @@ func runSessions(ctx context.Context, c *Catalog, in Input) (Result, error) {
 	if len(list) == 0 {
 		return said("no session of this workspace is stored"), nil
 	}
-	var rows [][]string
+	var rows text.Table
 	for _, s := range list {
 		when := ""
 		if !s.Updated.IsZero() {
 			when = s.Updated.Local().Format("2006-01-02 15:04")
 		}
-		rows = append(rows, []string{mark(s.ID == in.SessionID) + short(s.ID), when, clip(oneLine(s.Title), 60)})
+		rows = append(rows, []string{mark(s.ID == in.SessionID) + short(s.ID), when, clip(s.Title, 60)})
 	}
-	return Result{Text: columns(rows) + "go on with one: /resume ID\n"}, nil
+	return Result{Text: rows.String() + "go on with one: /resume ID\n"}, nil
 }
 
 func runSkills(ctx context.Context, c *Catalog, in Input) (Result, error) {
@@ -221,11 +221,11 @@ func runSkills(ctx context.Context, c *Catalog, in Input) (Result, error) {
 	if len(list) == 0 {
 		return said("no skill was found; alisio help skills says where they are looked for"), nil
 	}
-	var rows [][]string
+	var rows text.Table
 	for _, s := range list {
-		rows = append(rows, []string{s.Name, clip(oneLine(s.Description), 80), s.Source})
+		rows = append(rows, []string{s.Name, clip(s.Description, 80), s.Source})
 	}
-	return Result{Text: columns(rows)}, nil
+	return Result{Text: rows.String()}, nil
 }
 
 func runStats(ctx context.Context, c *Catalog, in Input) (Result, error) {
@@ -236,14 +236,14 @@ func runStats(ctx context.Context, c *Catalog, in Input) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	rows := [][]string{
+	rows := text.Table{
 		{"model", s.Model}, {"agent", s.Agent}, {"runs", strconv.Itoa(s.Runs)}, {"messages", strconv.Itoa(s.Messages)},
 		{"tokens", fmt.Sprintf("%d in (%d cached), %d out", s.Usage.Input, s.Usage.CachedInput, s.Usage.Output)},
 	}
 	for _, p := range s.Statuses {
 		rows = append(rows, []string{p.Plugin, p.Text})
 	}
-	out := columns(rows)
+	out := rows.String()
 	for _, p := range c.app.Problems() {
 		out += p + "\n"
 	}
@@ -254,11 +254,11 @@ func runTools(_ context.Context, c *Catalog, in Input) (Result, error) {
 	if err := noArgs(in); err != nil {
 		return Result{}, err
 	}
-	var rows [][]string
+	var rows text.Table
 	for _, t := range c.app.Tools(in.SessionID) {
 		rows = append(rows, []string{t.Name, t.Effect, cmp.Or(t.Why, "offered"), t.Owner})
 	}
-	return Result{Text: columns(rows)}, nil
+	return Result{Text: rows.String()}, nil
 }
 
 // AskPrompt is the prompt of "/ask TEXT".
@@ -294,8 +294,7 @@ const shortID = 8
 
 // short is the beginning of an id. A stored one may be foreign.
 func short(id string) string {
-	id = oneLine(id)
-	return strings.ToValidUTF8(id[:min(len(id), shortID)], "")
+	return text.Head(text.Line(id), shortID)
 }
 
 // shown is a text of lines without anything that could command a terminal.
@@ -303,41 +302,5 @@ func shown(s string) string {
 	return strings.TrimRight(strings.ReplaceAll(text.Plain(s), "\t", "    "), "\n")
 }
 
-// oneLine keeps foreign text to one clean line.
-func oneLine(s string) string { return strings.Join(strings.Fields(text.Plain(s)), " ") }
-
-func clip(s string, cells int) string { return text.Clip(oneLine(s), cells) }
-
-// columns lays rows out in columns two cells apart; the texts are made clean lines.
-func columns(rows [][]string) string {
-	var widths []int
-	for _, row := range rows {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], text.Width(clean(cell)))
-		}
-	}
-	var b strings.Builder
-	for _, row := range rows {
-		line := ""
-		for i, cell := range row {
-			cell = clean(cell)
-			line += cell
-			if i < len(row)-1 {
-				line += strings.Repeat(" ", widths[i]-text.Width(cell)+2)
-			}
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-	return b.String()
-}
-
-// clean is oneLine that keeps the blanks of a mark.
-func clean(s string) string {
-	if rest, ok := strings.CutPrefix(s, "  "); ok {
-		return "  " + oneLine(rest)
-	}
-	return oneLine(s)
-}
+// clip is one clean line, no wider than so many cells.
+func clip(s string, cells int) string { return text.Clip(text.Line(s), cells) }

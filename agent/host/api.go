@@ -163,11 +163,11 @@ func (h *Host) command(e *entry, run func(ctx context.Context, args, sessionID s
 		}
 		return call(ctx, e, 0, func(ctx context.Context) (string, error) {
 			s, err := run(ctx, args, sessionID)
-			s, cut := head(s, maxCommandText)
-			if s = text.Plain(s); cut {
-				s += cutMark
+			shown := text.Plain(text.Prefix(s, maxCommandText))
+			if len(s) > maxCommandText {
+				shown += cutMark
 			}
-			return s, err
+			return shown, err
 		})
 	}
 }

@@ -103,8 +103,7 @@ func checkChosen(asked []plug.Choice, chosen []plug.Chosen) ([]plug.Chosen, erro
 				return nil, fmt.Errorf("ask: question %d has no option %d", i+1, n)
 			}
 		}
-		said, _ := head(c.Text, maxAnswer)
-		out[i] = plug.Chosen{Options: options, Text: text.Plain(said)}
+		out[i] = plug.Chosen{Options: options, Text: text.Plain(text.Prefix(c.Text, maxAnswer))}
 	}
 	return out, nil
 }

@@ -100,28 +100,11 @@ type foreign struct {
 func (f *foreign) Error() string { return f.text }
 func (f *foreign) Unwrap() error { return f.err }
 
-// maxTold bounds a plugin's words in an error or a label, in bytes.
+// maxTold bounds a plugin's words in an error or a label, in characters.
 const maxTold = 1000
 
 // tell makes one safe line of a plugin's words.
-func tell(s string) string {
-	s, cut := head(s, maxTold)
-	if s = text.Line(s); cut {
-		s += "…"
-	}
-	return s
-}
-
-// head returns at most n bytes of s, whole characters.
-func head(s string, n int) (string, bool) {
-	if len(s) <= n {
-		return s, false
-	}
-	for i := 0; i < utf8.UTFMax && n > 0 && !utf8.RuneStart(s[n]); i++ {
-		n--
-	}
-	return s[:n], true
-}
+func tell(s string) string { return text.OneLine(s, maxTold) }
 
 // Bounds of a text that joins a conversation (spec plugins.md, "Hooks and failure
 // isolation").
@@ -136,24 +119,11 @@ const cutMark = "\n[the rest was cut]"
 // injected makes a plugin's text one that can join a conversation: valid, without
 // controls, at most 24,000 characters with the mark of the cut.
 func injected(s string) string {
-	s, cut := head(s, maxRaw)
-	s = strings.TrimSpace(text.Plain(s))
-	if !cut && len(s) <= maxInject {
+	raw := text.Prefix(s, maxRaw)
+	cut := len(raw) < len(s)
+	s = strings.TrimSpace(text.Plain(raw))
+	if !cut && utf8.RuneCountInString(s) <= maxInject {
 		return s
 	}
-	room := maxInject - utf8.RuneCountInString(cutMark)
-	at, n := len(s), 0
-	for i := range s {
-		if n == room {
-			at = i
-		}
-		if n++; n > maxInject {
-			cut = true
-			break
-		}
-	}
-	if !cut {
-		return s
-	}
-	return s[:at] + cutMark
+	return text.Head(s, maxInject-utf8.RuneCountInString(cutMark)) + cutMark
 }

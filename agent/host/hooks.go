@@ -158,8 +158,7 @@ func (h *Host) AfterCompact(ctx context.Context, c plug.CompactionResult, fields
 		in.Checkpoint, in.Fields = slices.Clone(c.Checkpoint), maps.Clone(fields[r.owner.id()])
 		report, failed := hook(ctx, r.owner, "AfterCompact", h.o.Limits.Hook, func(ctx context.Context) (plug.CompactionReport, error) {
 			rep, err := r.value.After(ctx, in)
-			line, _ := head(rep.Report, maxRaw)
-			return plug.CompactionReport{Inject: injected(rep.Inject), Report: text.Clip(text.Line(line), maxReportLine)}, err
+			return plug.CompactionReport{Inject: injected(rep.Inject), Report: text.Clip(tell(rep.Report), maxReportLine)}, err
 		})
 		if failed != nil {
 			failures = append(failures, *failed)

@@ -27,9 +27,8 @@ const (
 // opens, and those that go on are opened again in the next, so that lines can be
 // put beside each other. Lines at the end that are empty are left out.
 func paint(s string, t plug.Terminal, lines int) []string {
-	s, _ = head(s, maxRaw)
 	p := painter{t: t, lines: lines}
-	for rest := s; rest != "" && len(p.done) < lines; {
+	for rest := text.Prefix(s, maxRaw); rest != "" && len(p.done) < lines; {
 		at, n := nextSGR(rest)
 		p.text(text.Plain(rest[:at]))
 		if n > 0 && t.Color {

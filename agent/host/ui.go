@@ -13,13 +13,12 @@ import (
 
 // Bounds of what plugins show.
 const (
-	maxStatus   = 40 // cells
-	maxNodes    = 200
-	maxLabel    = 200 // cells
-	maxNodeID   = 200 // bytes
-	maxActions  = 8
-	maxAction   = 20 // bytes
-	maxPanelRaw = 4 << 10
+	maxStatus  = 40 // cells
+	maxNodes   = 200
+	maxLabel   = 200 // cells
+	maxNodeID  = 200 // bytes
+	maxActions = 8
+	maxAction  = 20 // bytes
 )
 
 // Surface is where a person sees what plugins show.
@@ -163,8 +162,7 @@ func (h *Host) shows(e *entry) error {
 
 // label is a plugin's words within a panel.
 func label(s string) string {
-	s, _ = head(s, maxPanelRaw)
-	return text.Clip(text.Line(s), maxLabel)
+	return text.Clip(tell(s), maxLabel)
 }
 
 // checkPanel copies a panel within its bounds. Nodes without an id, or with one

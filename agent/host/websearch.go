@@ -46,8 +46,7 @@ func (h *Host) WebSearch(ctx context.Context, query string) ([]plug.SearchHit, e
 		if !isWeb(hit.URL) {
 			continue
 		}
-		snippet, _ := head(hit.Snippet, maxHitText)
-		clean = append(clean, plug.SearchHit{Title: tell(hit.Title), URL: hit.URL, Snippet: text.Line(snippet)})
+		clean = append(clean, plug.SearchHit{Title: tell(hit.Title), URL: hit.URL, Snippet: text.Line(text.Prefix(hit.Snippet, maxHitText))})
 	}
 	return clean, nil
 }

@@ -1,9 +1,9 @@
 package resource
 
 import (
+	"alisio/agent/text"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 )
 
 // minCut is the least room, in bytes, that is worth filling with the start of
@@ -82,8 +82,5 @@ func cut(s string, n int) string {
 	if i := strings.LastIndexByte(s[:n], '\n'); i >= n/2 {
 		return s[:i]
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
+	return text.Prefix(s, n)
 }

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"alisio/agent/text"
 	"bytes"
 	"crypto/sha256"
 	"errors"
@@ -148,15 +149,7 @@ func unseen(r rune) bool {
 }
 
 // legible is clean text on one line, at most n characters of it.
-func legible(s string, n int) string {
-	s = strings.Join(strings.Fields(clean(s)), " ")
-	for i := range s {
-		if n--; n < 0 {
-			return strings.TrimRight(s[:i], " ") + "…"
-		}
-	}
-	return s
-}
+func legible(s string, n int) string { return text.OneLine(clean(s), n) }
 
 // printable returns a path as a header and a notice may show it. A directory
 // may be called anything.

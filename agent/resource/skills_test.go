@@ -190,7 +190,7 @@ func TestLenientLoading(t *testing.T) {
 		"config/skills/later/SKILL.md": "---\nname: later\ndescription: l\n---\n" + strings.Repeat("é", 40<<10),
 	})
 	s := FindSkills(t.Context(), SkillOptions{ConfigHome: config})
-	wantText(t, listed(s), "colon: use when: it is: so (user)\ndir-name: d (user)\nlater: l (user)\nlong: "+strings.Repeat("é", 1024)+"… (user)\n"+
+	wantText(t, listed(s), "colon: use when: it is: so (user)\ndir-name: d (user)\nlater: l (user)\nlong: "+strings.Repeat("é", 1023)+"… (user)\n"+
 		"mismatch: m (user)\nmulti: two lines hidden (user)\nno-name: n (user)")
 	wantText(t, told(root, s.Problems), `skill_invalid config/skills/bad/SKILL.md:3: error: the frontmatter can not be read: did not find expected ',' or ']'; the skill is left out
 skill_invalid config/skills/colon/SKILL.md:3: error: the value is no YAML, it wants quotes; it was taken as if it had them

@@ -112,7 +112,7 @@ func TestTemplateValues(t *testing.T) {
 	if !ok || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, ok)
 	}
-	for hint, want := range map[string]string{"[a, b]": "[a, b]", "'[a] [b]'": "[a] [b]", "": "", strings.Repeat("x", 300): strings.Repeat("x", 200) + "…"} {
+	for hint, want := range map[string]string{"[a, b]": "[a, b]", "'[a] [b]'": "[a] [b]", "": "", strings.Repeat("x", 300): strings.Repeat("x", 199) + "…"} {
 		if got, _, ok := readTemplate("a", []byte("---\ndescription: d\nargument-hint: "+hint+"\n---\nx")); !ok || got.ArgumentHint != want {
 			t.Errorf("%s: got %q, %v", hint, got.ArgumentHint, ok)
 		}

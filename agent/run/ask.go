@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 
+	"alisio/agent/text"
 	"alisio/plug"
 )
 
@@ -90,7 +91,7 @@ func (l *loop) put(ctx context.Context, q plug.Question) (plug.Answer, error) {
 
 // review has a person review a plan.
 func (l *loop) review(ctx context.Context, q plug.Question) (plug.Answer, error) {
-	q.Review.Title = oneLine(q.Review.Title)
+	q.Review.Title = text.OneLine(q.Review.Title, maxTitle)
 	q.Review = l.plans.number(q.Review)
 	r := q.Review
 	l.emit(plug.PlanProposed{CallID: q.CallID, PlanID: r.PlanID, Revision: r.Revision, Hash: r.Hash, Title: r.Title})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -27,7 +28,7 @@ func (l *loop) bound(d done, limit int) done {
 		parts[i] = p
 	}
 	r.Parts = parts
-	r.Summary = clip(strings.ToValidUTF8(r.Summary, "\uFFFD"), 60)
+	r.Summary = text.Short(r.Summary, 60)
 	if chars <= limit {
 		return d
 	}
@@ -119,7 +120,7 @@ func cut(s string, limit int, d done) string {
 	mark := d.mark()
 	keep := dec(limit, utf8.RuneCountInString(mark))
 	tail := keep / 3
-	return first(s, keep-tail) + mark + last(s, tail)
+	return text.Head(s, keep-tail) + mark + last(s, tail)
 }
 
 // mark stands where a result was cut, and says where the whole is.
@@ -131,17 +132,7 @@ func (d done) mark() string {
 	return fmt.Sprintf("\n[… cut here, %d characters in all%s …]\n", d.chars, where)
 }
 
-// first returns the first n characters of s, last the last n.
-func first(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
-}
-
+// last returns the last n characters of s.
 func last(s string, n int) string {
 	end := len(s)
 	for ; n > 0 && end > 0; n-- {
@@ -149,15 +140,4 @@ func last(s string, n int) string {
 		end -= size
 	}
 	return s[end:]
-}
-
-// clip cuts s to n characters without a word about it.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	if c := first(s, n-1); len(c) < len(s) && utf8.RuneCountInString(s) > n {
-		return c + "…"
-	}
-	return s
 }

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"alisio/agent/clock"
 	"alisio/agent/gate"
 	"alisio/agent/session"
+	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -56,7 +56,7 @@ func (l *loop) begin(c llm.ToolCall) *work {
 	t, ok := l.tools[c.Name]
 	if !ok {
 		l.started(w, l.declared(c.Name))
-		return w.refuse("unknown tool %q; the tools are: %s", clip(c.Name, 80), strings.Join(l.offeredNames(), ", "))
+		return w.refuse("unknown tool %q; the tools are: %s", text.Short(c.Name, 80), strings.Join(l.offeredNames(), ", "))
 	}
 	w.tool = t
 	args, err := w.arguments()
@@ -93,7 +93,7 @@ func (l *loop) declared(name string) plug.Effect {
 // and the journal's row follow at once, or something that flushes.
 func (l *loop) started(w *work, effect plug.Effect) {
 	l.hold(plug.ToolStarted{
-		ID: w.ID, Name: clip(w.Name, 80), Arguments: w.Arguments, Effect: effect, Title: oneLine(w.plan.Title),
+		ID: w.ID, Name: text.Short(w.Name, 80), Arguments: w.Arguments, Effect: effect, Title: text.OneLine(w.plan.Title, maxTitle),
 	})
 }
 
@@ -256,8 +256,8 @@ func (l *loop) journalEnd(w *work, r *plug.Result, answer ...llm.Message) error 
 	c := l.journal(w)
 	c.Done, c.Result, c.Ended = true, *r, time.Now()
 	return l.emitBy(plug.ToolCompleted{
-		ID: w.ID, Name: clip(w.Name, 80), IsError: r.IsError, DurationMs: w.took.Elapsed().Milliseconds(),
-		Preview: clip(r.PlainText(), previewChars), Summary: r.Summary, Result: r,
+		ID: w.ID, Name: text.Short(w.Name, 80), IsError: r.IsError, DurationMs: w.took.Elapsed().Milliseconds(),
+		Preview: text.Short(r.PlainText(), previewChars), Summary: r.Summary, Result: r,
 	}, func(ctx context.Context, e plug.Event) (int64, error) { return l.o.Store.EndCall(ctx, c, e, answer...) })
 }
 
@@ -269,7 +269,7 @@ func (l *loop) journal(w *work) session.Call {
 		e = gate.Effect(w.plan)
 	}
 	return session.Call{
-		Session: l.in.SessionID, ID: w.ID, RunID: l.in.RunID, Name: clip(w.Name, 80), Effect: e, Started: w.started,
+		Session: l.in.SessionID, ID: w.ID, RunID: l.in.RunID, Name: text.Short(w.Name, 80), Effect: e, Started: w.started,
 	}
 }
 
@@ -340,16 +340,4 @@ func (l *loop) offeredNames() []string {
 		names[i] = t.Name
 	}
 	return names
-}
-
-// oneLine keeps a title to one line of valid UTF-8.
-func oneLine(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if strings.ContainsAny(s, "\n\r") {
-		s = strings.Join(strings.Fields(s), " ")
-	}
-	if utf8.RuneCountInString(s) > 500 {
-		s = clip(s, 500)
-	}
-	return s
 }

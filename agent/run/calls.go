@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"alisio/agent/session"
+	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -51,7 +52,7 @@ func (l *loop) calls(calls []llm.ToolCall) error {
 // it are stored at once.
 func (l *loop) call(c llm.ToolCall) error {
 	w := l.begin(c)
-	l.at(where{stage: plug.StageTool, tool: clip(c.Name, 80)})
+	l.at(where{stage: plug.StageTool, tool: text.Short(c.Name, 80)})
 	d := l.perform(w)
 	l.at(where{stage: plug.StageOther})
 	messages, ends := l.settle([]llm.ToolCall{c}, []done{d})
@@ -83,7 +84,7 @@ func (l *loop) runBatch(calls []llm.ToolCall, results []done) {
 	for i, c := range calls {
 		w := l.begin(c)
 		if i == 0 {
-			l.at(where{stage: plug.StageTool, tool: clip(c.Name, 80)})
+			l.at(where{stage: plug.StageTool, tool: text.Short(c.Name, 80)})
 		}
 		wg.Go(func() { results[i] = l.end(w) })
 	}

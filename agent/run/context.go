@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -55,21 +56,21 @@ func newRecall() recall {
 // contextMessage is a text as it is stored and sent. The frame is closed by nobody
 // but this program.
 func (l *loop) contextMessage(in Injected) llm.Message {
-	source := clip(visible(in.Source), maxSource)
+	source := text.Short(visible(in.Source), maxSource)
 	if source == "" {
 		source = "unknown"
 	}
-	text := strings.ToValidUTF8(llm.Redact(in.Text, l.o.Secrets...), "\uFFFD")
-	text = strings.ReplaceAll(strings.Trim(text, "\n"), "</context", `<\/context`)
-	switch n := utf8.RuneCountInString(text); {
-	case strings.TrimSpace(text) == "":
-		text = gone
+	body := strings.ToValidUTF8(llm.Redact(in.Text, l.o.Secrets...), "\uFFFD")
+	body = strings.ReplaceAll(strings.Trim(body, "\n"), "</context", `<\/context`)
+	switch n := utf8.RuneCountInString(body); {
+	case strings.TrimSpace(body) == "":
+		body = gone
 	case n > maxContext:
-		text = cut(text, maxContext, done{chars: n})
+		body = cut(body, maxContext, done{chars: n})
 	}
 	return llm.Message{
 		Role: llm.RoleUser, Context: source,
-		Text: fmt.Sprintf("<context source=%q>\n%s\n</context>", source, text),
+		Text: fmt.Sprintf("<context source=%q>\n%s\n</context>", source, body),
 	}
 }
 
@@ -141,8 +142,8 @@ func (l *loop) opening() (messages []llm.Message, events []plug.Payload) {
 	}
 	for _, f := range failures {
 		events = append(events, plug.PluginHookFailed{
-			Source: clip(visible(f.Source), maxSource), Hook: clip(visible(f.Hook), maxSource),
-			Error: clip(llm.Redact(visible(f.Error), l.o.Secrets...), previewChars), Continued: true,
+			Source: text.Short(visible(f.Source), maxSource), Hook: text.Short(visible(f.Hook), maxSource),
+			Error: text.Short(llm.Redact(visible(f.Error), l.o.Secrets...), previewChars), Continued: true,
 		})
 	}
 	return messages, events

@@ -93,6 +93,8 @@ const (
 	// maxResultChars and maxBatchChars hold where the window is not known.
 	maxResultChars = 48_000
 	maxBatchChars  = 200_000
+	// maxTitle bounds what people are told that a call does, in characters.
+	maxTitle = 500
 	// previewChars bounds tool_completed.preview (spec events.md).
 	previewChars = 2_000
 )

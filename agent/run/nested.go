@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"alisio/agent/gate"
+	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -75,12 +76,12 @@ func (l *loop) instruct(w *work) {
 	}
 	files, err := l.o.Nested(l.ctx, paths)
 	if err != nil {
-		w.notes = append(w.notes, "instruction files that may hold here could not be read: "+clip(visible(err.Error()), 500))
+		w.notes = append(w.notes, "instruction files that may hold here could not be read: "+text.Short(visible(err.Error()), 500))
 		return
 	}
 	var unread []string
 	for _, f := range files {
-		f.Name = clip(visible(f.Name), 500)
+		f.Name = text.Short(visible(f.Name), 500)
 		by, now := l.news[f.Name]
 		switch {
 		case l.attached[f.Name] != f.SHA256:

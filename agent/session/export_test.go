@@ -489,7 +489,7 @@ func TestMarkdownIsReadableAndHarmless(t *testing.T) {
 	var out strings.Builder
 	must(t, s.Markdown(ctx, "a", &out))
 	got := out.String()
-	want := "# A\\]0;title\n\n- session: a\n- workspace: /w\n- model: m\n- begun: 2023-11-14 22:13 UTC\n" +
+	want := "# A\n\n- session: a\n- workspace: /w\n- model: m\n- begun: 2023-11-14 22:13 UTC\n" +
 		"\n## You\n\n> look\n> here\uFFFD\uFFFD31m\n\n[image/png, 11 kB]\n" +
 		"\n## Context from notes/\\*x \\# y\n\n> remember\n" +
 		"\n## Assistant\n\n> I do.\n\nCall of shell \\# x:\n\n`````\n{\"command\":\"echo ```` \"}\n`````\n" +

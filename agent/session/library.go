@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
+	"alisio/agent/text"
 	"alisio/db"
 	"alisio/plug"
 )
@@ -184,25 +184,10 @@ func (s *SQLite) Last(ctx context.Context, workspace string) (Session, error) {
 	}
 }
 
-// oneLine makes a line of at most n characters of a text that a person typed.
-func oneLine(text string, n int) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t' || r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029':
-			return ' '
-		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	return strings.TrimSpace(string(runes[:min(n, len(runes))]))
-}
-
 // Rename gives a session a title: one line, at most 200 characters.
 func (s *SQLite) Rename(ctx context.Context, id, title string) error {
 	return s.change(ctx, "rename session "+id, func(tx *db.Tx) error {
-		return tx.RenameSession(id, oneLine(title, maxTitle))
+		return tx.RenameSession(id, text.OneLine(title, maxTitle))
 	})
 }
 
@@ -224,7 +209,7 @@ func (s *SQLite) Archive(ctx context.Context, id string, on bool) error {
 // them.
 func (s *SQLite) PinWorkspace(ctx context.Context, path string, label *string, on *bool) error {
 	if label != nil {
-		line := oneLine(*label, maxTitle)
+		line := text.OneLine(*label, maxTitle)
 		label = &line
 	}
 	return s.change(ctx, "pin workspace", func(tx *db.Tx) error { return tx.LabelWorkspace(path, label, on) })

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"alisio/agent/session/codec"
+	"alisio/agent/text"
 	"alisio/db"
 	"alisio/llm"
 )
@@ -148,9 +149,9 @@ func nextFence(line, open string) string {
 
 // plainWords makes one line of foreign text that Markdown takes for nothing else:
 // no heading, tag, link or picture.
-func plainWords(text string, most int) string {
+func plainWords(foreign string, most int) string {
 	var b strings.Builder
-	for i, r := range visible(oneLine(text, most)) {
+	for i, r := range visible(text.OneLine(foreign, most)) {
 		if strings.ContainsRune("\\`*[]<>#!|&~", r) || i == 0 && strings.ContainsRune("-+=", r) {
 			b.WriteByte('\\')
 		}
@@ -179,9 +180,8 @@ func size(n int64) string {
 func (t transcript) part(p llm.Part) {
 	switch p.Type {
 	case llm.PartText:
-		shown, rest := cut(p.Text, maxShown)
-		t.fenced(shown)
-		if rest > 0 {
+		t.fenced(text.Head(p.Text, maxShown))
+		if rest := utf8.RuneCountInString(p.Text) - maxShown; rest > 0 {
 			t.note(fmt.Sprintf("%d more characters are left out.", rest))
 		}
 	case llm.PartImage:
@@ -190,17 +190,6 @@ func (t transcript) part(p llm.Part) {
 	default:
 		t.note("A part of type " + plainWords(string(p.Type), maxTitle) + " is left out.")
 	}
-}
-
-// cut returns the first n characters of a text and how many there are beyond.
-func cut(text string, n int) (shown string, rest int) {
-	for i := range text {
-		if n == 0 {
-			return text[:i], utf8.RuneCountInString(text[i:])
-		}
-		n--
-	}
-	return text, 0
 }
 
 // fenced writes a text between fences longer than any run of backticks in it.

@@ -10,7 +10,9 @@
 //	Valid     valid UTF-8 and nothing else changed
 //
 // After that Width, Graphemes, Clip and Wrap cut it to a screen by grapheme
-// clusters (UAX 29) with one width function for every part of the program.
+// clusters (UAX 29) with one width function for every part of the program, and Table
+// lays it out in columns. What is bounded for other reasons is cut by Prefix (bytes),
+// Head, Short and OneLine (characters), which look at no more than they may keep.
 //
 // The sanitiser (stripper.go, escape.go, plain.go, rune.go) belongs to the part
 // that is audited by hand: it uses no generated table, no regular expression and

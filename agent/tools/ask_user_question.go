@@ -64,8 +64,8 @@ func (askUserQuestion) choices(c *plug.Call) ([]plug.Choice, error) {
 
 // shownChoice makes a question fit to be shown, on one line each.
 func shownChoice(q *plug.Choice) error {
-	q.Header = clip(text.Line(q.Header), maxHeader)
-	if q.Question = clip(text.Line(q.Question), maxQuestion); q.Question == "" {
+	q.Header = text.OneLine(q.Header, maxHeader)
+	if q.Question = text.OneLine(q.Question, maxQuestion); q.Question == "" {
 		return errors.New("the question is empty")
 	}
 	if n := len(q.Options); n < 2 || n > 4 {
@@ -73,7 +73,7 @@ func shownChoice(q *plug.Choice) error {
 	}
 	for i := range q.Options {
 		o := &q.Options[i]
-		o.Label, o.Description = clip(text.Line(o.Label), maxLabel), clip(text.Line(o.Description), maxOptionText)
+		o.Label, o.Description = text.OneLine(o.Label, maxLabel), text.OneLine(o.Description, maxOptionText)
 		if o.Label == "" {
 			return fmt.Errorf("option %d has no label", i+1)
 		}
@@ -91,7 +91,7 @@ func (t askUserQuestion) Prepare(_ context.Context, c *plug.Call) (plug.Plan, er
 	}
 	title := questions[0].Question
 	if n := len(questions) - 1; n > 0 {
-		title = fmt.Sprintf("%s (and %d more)", clip(title, maxTitle-20), n)
+		title = fmt.Sprintf("%s (and %d more)", text.Short(title, maxTitle-20), n)
 	}
 	return readPlan(title, nil)
 }
@@ -159,7 +159,7 @@ func answer(q plug.Choice, c plug.Chosen) []string {
 			words = append(words, q.Options[i].Label)
 		}
 	}
-	if s := strings.TrimSpace(clip(text.Plain(c.Text), maxWrittenText)); s != "" {
+	if s := strings.TrimSpace(text.Short(text.Plain(c.Text), maxWrittenText)); s != "" {
 		words = append(words, "in their words: "+s)
 	}
 	return words

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,13 +50,9 @@ func (exitPlan) args(c *plug.Call) (planArgs, error) {
 	case len(a.Plan) > maxPlan:
 		return a, fmt.Errorf("the plan has %s, more than %s: shorten it", bytesText(int64(len(a.Plan))), bytesText(maxPlan))
 	}
-	if a.Title = text.Line(a.Title); a.Title == "" {
-		first, _, _ := strings.Cut(a.Plan, "\n")
-		a.Title = text.Line(strings.TrimLeft(first, "# "))
-	}
-	if a.Title = clip(a.Title, maxWord); a.Title == "" {
-		a.Title = "plan"
-	}
+	first, _, _ := strings.Cut(a.Plan, "\n")
+	first = strings.TrimLeft(first, "# ")
+	a.Title = cmp.Or(text.OneLine(a.Title, maxWord), text.OneLine(first, maxWord), "plan")
 	return a, nil
 }
 
@@ -80,7 +77,7 @@ func (t exitPlan) Execute(ctx context.Context, c *plug.Call, p plug.Plan) (plug.
 
 // decided is the word for an answer and what the model does now.
 func decided(a plug.Answer, err error) (word, next string) {
-	reason := strings.TrimSpace(clip(text.Plain(a.Reason), maxWrittenText))
+	reason := strings.TrimSpace(text.Short(text.Plain(a.Reason), maxWrittenText))
 	switch {
 	case err != nil:
 		return "unavailable", "Nobody can review it in this session. Give the whole plan as your answer, in text, and stop."

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"alisio/agent/diff"
+	"alisio/agent/text"
 	"alisio/plug"
 )
 
@@ -81,7 +82,7 @@ func checkRevision(s string) error {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
 		case r == '-' && i > 0, r > 0x9F && !hidden(r), strings.ContainsRune("._/@{}^~+#=", r):
 		default:
-			return fmt.Errorf("base %q is no revision: give a commit, a branch, a tag or A..B", clip(s, 80))
+			return fmt.Errorf("base %q is no revision: give a commit, a branch, a tag or A..B", text.Short(s, 80))
 		}
 	}
 	return nil

@@ -55,7 +55,7 @@ func (listFiles) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) {
 	}
 	_, p, err := place(ctx, c, a.Path)
 	if a.Glob != "" {
-		p.Title = within(clip(text.Line(a.Glob), maxTitle), a.Path, p.Title)
+		p.Title = within(text.OneLine(a.Glob, maxTitle), a.Path, p.Title)
 	}
 	return p, err
 }

@@ -63,7 +63,7 @@ func quoteWord(w string) string {
 // as a mark, what is invisible by its number.
 func (m command) title() string {
 	s := strings.ReplaceAll(strings.TrimSpace(m.line()), "\n", " ⏎ ")
-	return clip(text.Visible(strings.ReplaceAll(s, "\t", " ")), maxTitle)
+	return text.Short(text.Visible(strings.ReplaceAll(s, "\t", " ")), maxTitle)
 }
 
 // check refuses what can not be run as it stands. It judges nothing else: what may
@@ -124,8 +124,8 @@ func (m command) run(ctx context.Context, c *plug.Call, p plug.Plan) (plug.Resul
 	if t, err := c.Files.Resolve(p.Dir); err == nil {
 		cwd = t.Name
 	}
-	return r.WithSummary("%s", clip(ended(e, timeout), 60)).WithBlock(plug.Block{
-		Kind: plug.BlockTerminal, Command: clip(text.Visible(m.line()), maxCommand), CWD: cwd, Output: short, ExitCode: &code,
+	return r.WithSummary("%s", text.Short(ended(e, timeout), 60)).WithBlock(plug.Block{
+		Kind: plug.BlockTerminal, Command: text.Short(text.Visible(m.line()), maxCommand), CWD: cwd, Output: short, ExitCode: &code,
 		DurationMs: e.Duration.Milliseconds(), Truncated: cut || e.Dropped > 0 || len(short) < len(output),
 	}), nil
 }

@@ -59,7 +59,7 @@ func (searchText) Prepare(ctx context.Context, c *plug.Call) (plug.Plan, error) 
 		return plug.Plan{}, err
 	}
 	_, p, err := place(ctx, c, a.Path)
-	p.Title = within("“"+clip(text.Line(a.Pattern), maxTitle)+"”", a.Path, p.Title)
+	p.Title = within("“"+text.OneLine(a.Pattern, maxTitle)+"”", a.Path, p.Title)
 	return p, err
 }
 
@@ -83,7 +83,7 @@ func (a searchArgs) check() error {
 	if bad.Code == syntax.ErrInvalidPerlOp {
 		hint = "RE2 has no look-around and no back references; " + hint
 	}
-	return fmt.Errorf("pattern is no valid RE2: %s %q at character %d; %s", bad.Code, clip(bad.Expr, 80), len([]rune(a.Pattern[:at]))+1, hint)
+	return fmt.Errorf("pattern is no valid RE2: %s %q at character %d; %s", bad.Code, text.Short(bad.Expr, 80), len([]rune(a.Pattern[:at]))+1, hint)
 }
 
 func (searchText) Execute(ctx context.Context, c *plug.Call, p plug.Plan) (plug.Result, error) {

@@ -44,7 +44,7 @@ func asked(c *plug.Call) (a resourceArgs, r plug.Resources, err error) {
 // readPlan is the plan of a call that reads what the session has: it names no path
 // of the workspace and no program.
 func readPlan(title string, err error) (plug.Plan, error) {
-	title = clip(text.Line(title), maxTitle)
+	title = text.OneLine(title, maxTitle)
 	if err == nil && title == "" {
 		err = errors.New("the argument is empty")
 	}

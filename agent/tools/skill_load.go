@@ -55,7 +55,7 @@ func skillFiles(s plug.SkillBody) string {
 	var b strings.Builder
 	b.WriteString("\nIts files, which skill_resource reads and paths in the text mean:")
 	for _, f := range s.Files {
-		b.WriteString("\n- " + clip(text.Line(f), maxTitle))
+		b.WriteString("\n- " + text.OneLine(f, maxTitle))
 	}
 	if s.More {
 		b.WriteString("\n(there are others)")

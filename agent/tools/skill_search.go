@@ -53,7 +53,7 @@ func (skillSearch) Execute(ctx context.Context, c *plug.Call, _ plug.Plan) (plug
 	var b strings.Builder
 	b.WriteString("load one with skill_load:")
 	for _, s := range hits[:min(len(hits), maxHits)] {
-		fmt.Fprintf(&b, "\n- %s: %s", clip(text.Line(s.Name), maxWord), clip(text.Line(s.Description), 1024))
+		fmt.Fprintf(&b, "\n- %s: %s", text.OneLine(s.Name, maxWord), text.OneLine(s.Description, 1024))
 	}
 	if left := len(hits) - maxHits; left > 0 {
 		fmt.Fprintf(&b, "\n(%d more match: further words find fewer)", left)

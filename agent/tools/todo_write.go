@@ -54,7 +54,7 @@ func (todoWrite) items(c *plug.Call) ([]todo, error) {
 	}
 	for i := range a.Items {
 		t := &a.Items[i]
-		if t.Content = clip(text.Line(t.Content), maxTodo); t.Content == "" {
+		if t.Content = text.OneLine(t.Content, maxTodo); t.Content == "" {
 			return nil, fmt.Errorf("item %d is empty", i+1)
 		}
 		if mark(t.Status) == "" {

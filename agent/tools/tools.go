@@ -209,34 +209,15 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// clip shortens s to at most n characters, with a mark where it was cut.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for i := range s {
-		if n--; n == 0 {
-			if _, size := utf8.DecodeRuneInString(s[i:]); i+size == len(s) {
-				return s
-			}
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
-
 // headLines returns the start of s, at most n bytes and cut after a line where
 // one ends, and how many bytes were left out.
 func headLines(s string, n int) (string, int) {
 	if len(s) <= n {
 		return s, 0
 	}
-	end := n
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
+	head := text.Prefix(s, n)
+	if i := strings.LastIndexByte(head, '\n'); i > n/2 {
+		head = head[:i+1]
 	}
-	if i := strings.LastIndexByte(s[:end], '\n'); i > n/2 {
-		end = i + 1
-	}
-	return s[:end], len(s) - end
+	return head, len(s) - len(head)
 }

@@ -10,7 +10,6 @@ import (
 	"alisio/agent/config"
 	"alisio/agent/text"
 	"alisio/tui/cli/base"
-	"alisio/tui/plain"
 )
 
 func configVerbs() []verb {
@@ -37,7 +36,7 @@ func runConfigShow(_ context.Context, c *call) (int, error) {
 	if err != nil {
 		return base.ExitUsage, err
 	}
-	var t plain.Table
+	var t text.Table
 	shown, hide := 0, agent.Hiding(o)
 	for _, v := range o.Config.Values() {
 		if key != "" && !within(v.Key, key) {

@@ -9,7 +9,6 @@ import (
 	"alisio/agent"
 	"alisio/agent/text"
 	"alisio/tui/cli/base"
-	"alisio/tui/plain"
 )
 
 func contextVerbs() []verb {
@@ -45,7 +44,7 @@ func runContextExplain(_ context.Context, c *call) (int, error) {
 	if err != nil {
 		return base.ExitUsage, err
 	}
-	var t plain.Table
+	var t text.Table
 	applies := false
 	for _, f := range files {
 		applies = applies || f.Applies

@@ -12,7 +12,6 @@ import (
 	"alisio/plug"
 	"alisio/tui/cli/args"
 	"alisio/tui/cli/base"
-	"alisio/tui/plain"
 )
 
 // manual holds the topics of alisio help, a file each; the first line of a file
@@ -51,7 +50,7 @@ func (c *call) toolTable() string {
 		plug.EffectRead: "always", plug.EffectInternal: "always", plug.EffectWrite: "--allow-write, --mode auto or full",
 		plug.EffectProcess: "--allow-process, --mode full", plug.EffectExternal: "--allow-external, --mode full",
 	}
-	t := plain.Table{{"  TOOL", "EFFECT", "ALLOWED BY"}}
+	t := text.Table{{"  TOOL", "EFFECT", "ALLOWED BY"}}
 	for _, tool := range c.tools {
 		s := tool.Spec()
 		t = append(t, []string{"  " + text.Line(s.Name), string(s.Effect), allowed[s.Effect]})

@@ -14,7 +14,6 @@ import (
 	"alisio/llm"
 	"alisio/plug"
 	"alisio/tui/cli/base"
-	"alisio/tui/plain"
 )
 
 // offered is a model as --json prints it. What is not known is absent.
@@ -97,7 +96,7 @@ func own(described map[string]config.Model, offers []llm.Model) []llm.Model {
 
 // printModels prints a line a model; asked tells that the server answered.
 func (c *call) printModels(list agent.Catalog, own []llm.Model, asked bool) error {
-	t := plain.Table{{"MODEL", "WINDOW", "OUTPUT", "PRICE IN/OUT", "EFFORTS"}}
+	t := text.Table{{"MODEL", "WINDOW", "OUTPUT", "PRICE IN/OUT", "EFFORTS"}}
 	for i, m := range slices.Concat(list.Models, own) {
 		o := offered{
 			ID: m.ID, ContextWindow: m.ContextWindow, MaxOutputTokens: m.MaxOutputTokens, Efforts: m.Efforts,

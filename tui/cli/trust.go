@@ -17,7 +17,6 @@ import (
 	"alisio/agent/trust"
 	"alisio/llm"
 	"alisio/tui/cli/base"
-	"alisio/tui/plain"
 )
 
 func trustVerbs() []verb {
@@ -161,7 +160,7 @@ func runTrustList(_ context.Context, c *call) (int, error) {
 	if err != nil {
 		return base.ExitFailed, err
 	}
-	var t plain.Table
+	var t text.Table
 	for _, e := range entries {
 		if c.JSON {
 			if err := c.PrintJSON(json.Marshal(trusted(e))); err != nil {

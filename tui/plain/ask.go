@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"alisio/agent/text"
 	"alisio/plug"
 	"alisio/tui/term"
 )
@@ -165,7 +166,7 @@ func refusal(reason string) string {
 	if reason = strings.TrimSpace(d.message()); reason == "" {
 		return ""
 	}
-	return "the person said no: " + strings.ToValidUTF8(reason[:min(len(reason), most)], "")
+	return "the person said no: " + text.Short(reason, most)
 }
 
 // reply waits until the input is quiet, shows the mark, and reads a line that was

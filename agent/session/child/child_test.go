@@ -122,7 +122,7 @@ func TestSpawn(t *testing.T) {
 		Tools: plug.ToolFilter{Allow: []string{"mcp_*", "not_there_yet"}}, Timeout: time.Minute,
 	})
 	must(t, err)
-	if got.ID != id || got.Parent != root || got.Depth != 1 || got.Title != "two lines[31m" || got.Agent != "general - root" ||
+	if got.ID != id || got.Parent != root || got.Depth != 1 || got.Title != "two lines" || got.Agent != "general - root" ||
 		got.Status != plug.ChildQueued || got.Model != "resolved the-root p/x" || time.Since(got.Created) > time.Minute {
 		t.Errorf("got %+v", got)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"alisio/agent/perm"
 	"alisio/agent/session"
+	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -235,7 +236,7 @@ func (s *Sessions) Enqueue(ctx context.Context, id, text string) error {
 // is one of which nobody knows how it ended.
 func seen(h session.Session) plug.Child {
 	c := plug.Child{
-		ID: h.ID, Parent: h.Parent, Depth: max(h.Depth, 0), Title: line(h.Title, maxTitle), Agent: label(h.Agent), Model: h.Model,
+		ID: h.ID, Parent: h.Parent, Depth: max(h.Depth, 0), Title: text.OneLine(h.Title, maxTitle), Agent: label(h.Agent), Model: h.Model,
 		Created: h.Created, Updated: h.Updated,
 	}
 	if h.Parent == "" {

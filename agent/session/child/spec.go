@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"alisio/agent/perm"
+	"alisio/agent/text"
 	"alisio/plug"
 )
 
@@ -35,7 +36,7 @@ const (
 
 // checked is a spec with its texts made harmless, or what is wrong with it.
 func checked(c plug.ChildSpec) (plug.ChildSpec, error) {
-	c.Title, c.Agent = line(c.Title, maxTitle), label(c.Agent)
+	c.Title, c.Agent = text.OneLine(c.Title, maxTitle), label(c.Agent)
 	c.Instructions = strings.ToValidUTF8(c.Instructions, "\uFFFD")
 	p := c.Permission
 	return c, cmp.Or(
@@ -98,29 +99,12 @@ func absolute(dir string) error {
 	return nil
 }
 
-// line is a text of one line, without what can not be seen.
-func line(s string, most int) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsPrint(r):
-			return r
-		}
-		return -1
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	// A text of megabytes is not made a slice of runes.
-	s = strings.Join(strings.Fields(s[:min(len(s), most*utf8.UTFMax)]), " ")
-	runes := []rune(strings.ToValidUTF8(s, ""))
-	return strings.TrimSpace(string(runes[:min(len(runes), most)]))
-}
-
 // separator stands between the agents of a path.
 const separator = " › "
 
 // label is an agent's name in a path, of which it can not be made to look like two.
 func label(agent string) string {
-	return line(strings.Map(func(r rune) rune {
+	return text.OneLine(strings.Map(func(r rune) rune {
 		if r == '›' {
 			return '-'
 		}

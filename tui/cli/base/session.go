@@ -61,7 +61,7 @@ const maxCandidates = 10
 
 // candidates lists sessions to choose from.
 func candidates(ctx context.Context, store *agent.Store, ids []string) string {
-	var t plain.Table
+	var t text.Table
 	now, rest := time.Now(), ""
 	for i, id := range ids {
 		if i == maxCandidates {

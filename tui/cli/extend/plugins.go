@@ -12,7 +12,6 @@ import (
 	"alisio/agent/text"
 	"alisio/plug"
 	"alisio/tui/cli/base"
-	"alisio/tui/plain"
 )
 
 // entry is a plugin as --json prints it.
@@ -92,7 +91,7 @@ func PluginsList(ctx context.Context, c *Call) (int, error) {
 		return base.ExitUsage, err
 	}
 	return c.with(ctx, func(_ context.Context, app *agent.App) (int, error) {
-		var t plain.Table
+		var t text.Table
 		for _, e := range c.entries(app) {
 			if c.JSON {
 				if err := c.PrintJSON(json.Marshal(e)); err != nil {

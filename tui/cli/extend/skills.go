@@ -10,7 +10,6 @@ import (
 	"alisio/agent"
 	"alisio/agent/text"
 	"alisio/tui/cli/base"
-	"alisio/tui/plain"
 	"alisio/tui/term"
 )
 
@@ -40,7 +39,7 @@ func SkillsList(ctx context.Context, c *Call) (int, error) {
 	}
 	return c.with(ctx, func(ctx context.Context, app *agent.App) (int, error) {
 		found, remarks := app.FoundSkills(ctx)
-		var t plain.Table
+		var t text.Table
 		for _, s := range found {
 			if c.JSON {
 				if err := c.PrintJSON(json.Marshal(skill{"skill", s.Name, s.Description, s.Source, s.Dir, !s.Disabled})); err != nil {

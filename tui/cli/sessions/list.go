@@ -119,7 +119,7 @@ func (c *Call) printList(list []agent.Summary, places map[string]place, withPlac
 	}
 	now, home := time.Now(), c.Getenv("HOME")
 	names := shortNames(list)
-	var t plain.Table
+	var t text.Table
 	for i, s := range list {
 		row := []string{names[i], fmt.Sprintf("%6s", plain.Age(now, s.Updated)), text.Clip(base.Title(s.Session), base.MaxTitle)}
 		if withPlaces {

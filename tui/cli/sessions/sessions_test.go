@@ -223,21 +223,6 @@ func TestListsSayWhatTheyLeaveOut(t *testing.T) {
 	}
 }
 
-func TestTable(t *testing.T) {
-	tab := plain.Table{{"a", "世界", "x"}, {"bcd", "é"}, {"a", "0123456789", "yz"}}
-	if got, want := tab.String(), "a    世界        x\nbcd  é\na    0123456789  yz\n"; got != want {
-		t.Errorf("got:\n%s\nwant:\n%s", got, want)
-	}
-	tab.Clip(1, 15, 3)
-	if got, want := tab.String(), "a    世界    x\nbcd  é\na    01234…  yz\n"; got != want {
-		t.Errorf("clipped: got:\n%s\nwant:\n%s", got, want)
-	}
-	tab.Clip(1, 5, 3)
-	if got := tab[2][1]; got != "01…" {
-		t.Errorf("no room: got %q", got)
-	}
-}
-
 func TestSizes(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1 kB", 1499: "1 kB", 999_499: "999 kB", 999_500: "1.0 MB", 1_250_000: "1.2 MB"} {
 		if got := plain.Size(n); got != want {

@@ -1,12 +1,9 @@
-package plain
+package text
 
-import (
-	"strings"
+import "strings"
 
-	"alisio/agent/text"
-)
-
-// Table is rows of cells that are safe to print.
+// Table is rows of cells. Each cell is shown as one clean line; blanks in front of it
+// stay, so that rows may be set in.
 type Table [][]string
 
 // gap stands between two columns.
@@ -20,14 +17,15 @@ func (t Table) String() string {
 	for _, row := range t {
 		var line strings.Builder
 		for i, s := range row {
-			line.WriteString(s + strings.Repeat(" ", widths[i]-text.Width(s)) + gap)
+			s = cell(s)
+			line.WriteString(s + strings.Repeat(" ", widths[i]-Width(s)) + gap)
 		}
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
 	return b.String()
 }
 
-// widths are those of the columns, in cells.
+// widths are those of the columns, in cells of the screen.
 func (t Table) widths() []int {
 	var widths []int
 	for _, row := range t {
@@ -35,14 +33,14 @@ func (t Table) widths() []int {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], text.Width(s))
+			widths[i] = max(widths[i], Width(cell(s)))
 		}
 	}
 	return widths
 }
 
-// Clip shortens the cells of a column so that rows fit into so many cells, as far
-// as least allows.
+// Clip shortens the cells of a column so that rows fit into so many cells of the
+// screen, as far as least allows.
 func (t Table) Clip(column, cells, least int) {
 	for i, w := range t.widths() {
 		if i != column {
@@ -51,7 +49,12 @@ func (t Table) Clip(column, cells, least int) {
 	}
 	for _, row := range t {
 		if column < len(row) {
-			row[column] = text.Clip(row[column], max(least, cells))
+			row[column] = Clip(cell(row[column]), max(least, cells))
 		}
 	}
+}
+
+// cell is Line that keeps the blanks in front.
+func cell(s string) string {
+	return s[:len(s)-len(strings.TrimLeft(s, " "))] + Line(s)
 }
