@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"alisio/agent/text"
@@ -37,19 +38,19 @@ func (h *Host) api(e *entry) *plug.API {
 		SQL:     func(ctx context.Context, path string) (plug.SQL, error) { return h.openSQL(ctx, e, path) },
 		Exec: func(ctx context.Context, sessionID string, c plug.Command) (plug.Exit, error) {
 			if err := h.allows(e, h.o.Exec != nil); err != nil {
-				return plug.Exit{}, wrapName("run a program", err)
+				return plug.Exit{}, fmt.Errorf("run a program: %w", err)
 			}
 			return h.o.Exec(ctx, id, sessionID, c)
 		},
 		Git: func(ctx context.Context, sessionID, dir string, args ...string) (plug.Exit, error) {
 			if err := h.allows(e, h.o.Git != nil); err != nil {
-				return plug.Exit{}, wrapName("run git", err)
+				return plug.Exit{}, fmt.Errorf("run git: %w", err)
 			}
 			return h.o.Git(ctx, id, sessionID, dir, args...)
 		},
 		Complete: func(ctx context.Context, c plug.Completion) (plug.Completed, error) {
 			if err := h.allows(e, h.o.Complete != nil); err != nil {
-				return plug.Completed{}, wrapName("ask the model", err)
+				return plug.Completed{}, fmt.Errorf("ask the model: %w", err)
 			}
 			return h.o.Complete(ctx, id, c)
 		},
@@ -76,7 +77,7 @@ func member1[A, R any](h *Host, e *entry, what string, do func(context.Context, 
 	return func(ctx context.Context, a A) (R, error) {
 		if err := h.allows(e, do != nil); err != nil {
 			var none R
-			return none, wrapName(what, err)
+			return none, fmt.Errorf("%s: %w", what, err)
 		}
 		return do(ctx, a)
 	}
@@ -87,7 +88,7 @@ func (h *Host) models(e *entry) plug.Models {
 	return plug.Models{
 		List: func(ctx context.Context) ([]llm.Model, error) {
 			if err := h.allows(e, m.List != nil); err != nil {
-				return nil, wrapName("list models", err)
+				return nil, fmt.Errorf("list models: %w", err)
 			}
 			return m.List(ctx)
 		},
@@ -106,7 +107,7 @@ func (h *Host) sessions(e *entry) plug.Sessions {
 		Spawn: member1(h, e, "start a child session", s.Spawn),
 		Run: func(ctx context.Context, id, prompt string) (plug.ChildOutcome, error) {
 			if err := h.allows(e, s.Run != nil); err != nil {
-				return plug.ChildOutcome{}, wrapName("run a child session", err)
+				return plug.ChildOutcome{}, fmt.Errorf("run a child session: %w", err)
 			}
 			return s.Run(ctx, id, prompt)
 		},
@@ -116,7 +117,7 @@ func (h *Host) sessions(e *entry) plug.Sessions {
 		Cancel:    member1(h, e, "cancel session", s.Cancel),
 		Enqueue: func(ctx context.Context, id, text string) error {
 			if err := h.allows(e, s.Enqueue != nil); err != nil {
-				return wrapName("enqueue text", err)
+				return fmt.Errorf("enqueue text: %w", err)
 			}
 			return s.Enqueue(ctx, id, text)
 		},
@@ -128,7 +129,7 @@ func (h *Host) sessions(e *entry) plug.Sessions {
 		Workspace:    member1(h, e, "find workspace of session", s.Workspace),
 		SetStatus: func(ctx context.Context, id string, status plug.ChildStatus) error {
 			if err := h.allows(e, s.SetStatus != nil); err != nil {
-				return wrapName("set status of session", err)
+				return fmt.Errorf("set status of session: %w", err)
 			}
 			return s.SetStatus(ctx, id, status)
 		},

@@ -37,10 +37,10 @@ func (h *Host) selectOne(ctx context.Context, e *entry, sessionID, title string,
 // the heading where it gives none, and checks the answers.
 func (h *Host) askQuestions(ctx context.Context, e *entry, sessionID string, questions []plug.Choice) ([]plug.Chosen, error) {
 	if err := h.usable(e); err != nil {
-		return nil, wrapName("ask", err)
+		return nil, fmt.Errorf("ask: %w", err)
 	}
 	if h.o.Ask == nil {
-		return nil, wrapName("ask", plug.ErrNoSurface)
+		return nil, fmt.Errorf("ask: %w", plug.ErrNoSurface)
 	}
 	if len(questions) == 0 || len(questions) > maxQuestions {
 		return nil, fmt.Errorf("ask: want 1 to %d questions", maxQuestions)
@@ -55,9 +55,9 @@ func (h *Host) askQuestions(ctx context.Context, e *entry, sessionID string, que
 	a, err := h.o.Ask(ctx, plug.Question{Kind: plug.AskQuestions, SessionID: sessionID, Questions: asked})
 	switch {
 	case err != nil:
-		return nil, wrapName("ask", err)
+		return nil, fmt.Errorf("ask: %w", err)
 	case a.By == plug.ByHeadless:
-		return nil, wrapName("ask", plug.ErrNoSurface)
+		return nil, fmt.Errorf("ask: %w", plug.ErrNoSurface)
 	case a.Decision == plug.Deny || len(a.Chosen) == 0:
 		return make([]plug.Chosen, len(asked)), nil // skipped, all of them
 	}

@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -41,7 +42,7 @@ func (h *Host) Context(ctx context.Context, sessionID string) []Injected {
 				return
 			}
 			if ctx.Err() == nil {
-				h.note("context "+source, Diagnostic{Code: ContextFailed, Plugin: r.owner.id(), Err: wrapName("context "+source, err)})
+				h.note("context "+source, Diagnostic{Code: ContextFailed, Plugin: r.owner.id(), Err: fmt.Errorf("context %s: %w", source, err)})
 			}
 			if t, known := h.remembered(key); known {
 				said[i] = &Injected{source, t}

@@ -214,5 +214,3 @@ const wantID = "want 1 to 64 of a-z, 0-9 and hyphen, no hyphen first"
 func errName(what, name, want string) error {
 	return fmt.Errorf("add %s: name %q: %s", what, name, want)
 }
-
-func wrapName(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }

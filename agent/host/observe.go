@@ -257,7 +257,7 @@ func (o *observer) advance(session string, from int64) {
 
 func (o *observer) tell(what string, err error) {
 	key := fmt.Sprintf("observer %s %p %s", o.owner.id(), o, what)
-	o.h.note(key, Diagnostic{Code: ObserverFailed, Plugin: o.owner.id(), Err: wrapName("observer", err)})
+	o.h.note(key, Diagnostic{Code: ObserverFailed, Plugin: o.owner.id(), Err: fmt.Errorf("observer: %w", err)})
 }
 
 // leave takes an observer that has ended out of the list.

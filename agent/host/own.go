@@ -57,7 +57,7 @@ func (h *Host) state(e *entry) plug.State {
 	return plug.State{
 		Get: func(ctx context.Context, key string) (json.RawMessage, error) {
 			if err := check(key); err != nil {
-				return nil, wrapName("get state", err)
+				return nil, fmt.Errorf("get state: %w", err)
 			}
 			return h.o.State.Get(ctx, e.id(), key)
 		},
@@ -71,19 +71,19 @@ func (h *Host) state(e *entry) plug.State {
 				err = errors.New("the value is no JSON")
 			}
 			if err != nil {
-				return wrapName("set state", err)
+				return fmt.Errorf("set state: %w", err)
 			}
 			return h.o.State.Set(ctx, e.id(), key, slices.Clone(value))
 		},
 		Delete: func(ctx context.Context, key string) error {
 			if err := check(key); err != nil {
-				return wrapName("delete state", err)
+				return fmt.Errorf("delete state: %w", err)
 			}
 			return h.o.State.Delete(ctx, e.id(), key)
 		},
 		Keys: func(ctx context.Context, prefix string) ([]string, error) {
 			if err := check("x" + prefix[:min(len(prefix), maxKey-1)]); err != nil {
-				return nil, wrapName("list state", err)
+				return nil, fmt.Errorf("list state: %w", err)
 			}
 			keys, err := h.o.State.Keys(ctx, e.id(), prefix)
 			return slices.Sorted(slices.Values(keys)), err

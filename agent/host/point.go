@@ -119,5 +119,5 @@ func failed[T any](ctx context.Context, h *Host, point string, r *row[T], err er
 		return
 	}
 	name := point + " " + r.title()
-	h.note(name, Diagnostic{Code: ExtensionFailed, Plugin: r.owner.id(), Err: wrapName(name, err)})
+	h.note(name, Diagnostic{Code: ExtensionFailed, Plugin: r.owner.id(), Err: fmt.Errorf("%s: %w", name, err)})
 }

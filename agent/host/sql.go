@@ -18,7 +18,7 @@ import (
 // the plugin's configuration names.
 func (h *Host) openSQL(ctx context.Context, e *entry, path string) (plug.SQL, error) {
 	if err := h.present(e); err != nil {
-		return nil, wrapName("open sql", err)
+		return nil, fmt.Errorf("open sql: %w", err)
 	}
 	abs, err := h.sqlPath(path)
 	if err != nil {
@@ -32,7 +32,7 @@ func (h *Host) openSQL(ctx context.Context, e *entry, path string) (plug.SQL, er
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if e.state == gone {
-		return nil, errors.Join(wrapName("open sql", ErrGone), f.Close())
+		return nil, errors.Join(fmt.Errorf("open sql: %w", ErrGone), f.Close())
 	}
 	e.open[d] = true
 	return d, nil
@@ -122,7 +122,7 @@ func OpenSQL(ctx context.Context, path string) (plug.SQL, error) { return openFi
 
 func openFile(ctx context.Context, path string) (*file, error) {
 	if err := ownerOnly(path); err != nil {
-		return nil, wrapName("open sql", err)
+		return nil, fmt.Errorf("open sql: %w", err)
 	}
 	s, err := storage.OpenStorage(ctx, path)
 	if err != nil {

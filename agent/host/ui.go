@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -246,11 +247,11 @@ func checkNode(n plug.PanelNode) plug.PanelNode {
 // openSession shows a session where a surface can.
 func (h *Host) openSession(e *entry, sessionID string) error {
 	if err := h.usable(e); err != nil {
-		return wrapName("open session", err)
+		return fmt.Errorf("open session: %w", err)
 	}
 	s := h.ui.bound()
 	if s == nil || s.Open == nil {
-		return wrapName("open session", errors.New("no surface shows sessions"))
+		return errors.New("open session: no surface shows sessions")
 	}
 	return s.Open(sessionID)
 }

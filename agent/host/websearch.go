@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 
 	"alisio/agent/text"
@@ -36,7 +37,7 @@ func (h *Host) WebSearch(ctx context.Context, query string) ([]plug.SearchHit, e
 	})
 	if err != nil {
 		failed(ctx, h, pointSearch, r, err)
-		return nil, wrapName("search with "+r.title(), err)
+		return nil, fmt.Errorf("search with %s: %w", r.title(), err)
 	}
 	clean := []plug.SearchHit{}
 	for _, hit := range hits {

@@ -48,9 +48,6 @@ const (
 	PromptOverride = "prompt_override"
 	// PromptConflict: two of the same level have the same name; the first is kept.
 	PromptConflict = "prompt_conflict"
-	// PromptShadowed: a command has the name, so that the template can not be
-	// called.
-	PromptShadowed = "prompt_shadowed"
 )
 
 // String is the diagnostic as compilers write theirs: "FILE:LINE: error: TEXT".

@@ -191,13 +191,7 @@ func (s *Skills) Report(ctx context.Context) (all []Diagnostic, count int) {
 	return byFile(all), len(s.found)
 }
 
-// ValidateSkill judges the skill in one directory.
-func ValidateSkill(dir string) []Diagnostic {
-	var all diagnostics
-	spotted{place: place{base: dir}}.validate(&all)
-	return byFile(all)
-}
-
+// validate judges one skill.
 func (s spotted) validate(all *diagnostics) {
 	tree, err := s.place.open()
 	if err != nil {

@@ -249,7 +249,7 @@ func TestValidateEveryRule(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, root := makeTree(t, map[string]string{"s/SKILL.md": c.text})
 			var got []string
-			for _, d := range ValidateSkill(filepath.Join(filepath.Dir(root), "s")) {
+			for _, d := range judged(filepath.Join(filepath.Dir(root), "s")) {
 				code := map[Level]string{Error: SkillInvalid, Warning: SkillAdvice}[d.Level]
 				if d.Code != code || d.File != filepath.Join(filepath.Dir(root), "s", "SKILL.md") {
 					t.Errorf("got %+v", d)
@@ -263,11 +263,18 @@ func TestValidateEveryRule(t *testing.T) {
 	for dir, want := range map[string]string{
 		"s": "s/SKILL.md: error: is missing; the file has to be called exactly so", "no": "no: error: can not be opened: no such file or directory",
 	} {
-		got := ValidateSkill(filepath.Join(root, dir))
+		got := judged(filepath.Join(root, dir))
 		if len(got) != 1 || !strings.HasSuffix(filepath.ToSlash(got[0].String()), want) {
 			t.Errorf("%s: got %v", dir, got)
 		}
 	}
+}
+
+// judged is what is found wrong with the skill in one directory.
+func judged(dir string) []Diagnostic {
+	var all diagnostics
+	spotted{place: place{base: dir}}.validate(&all)
+	return byFile(all)
 }
 
 // All that was found is judged, the left out and the shadowed too.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,9 +27,6 @@ type TemplateOptions struct {
 	ConfigHome string
 	// Plugins are directories of plugins, in their order.
 	Plugins []PluginDir
-	// Commands are the names of commands that go before templates, without the
-	// slash.
-	Commands []string
 }
 
 // Template is a prompt that a person calls by its name.
@@ -66,7 +64,8 @@ func (t *Templates) Get(name string) (Template, bool) {
 }
 
 // FindTemplates reads the templates of all levels: built-in, plugins, user, trusted
-// project. A later level replaces an earlier one.
+// project. A later level replaces an earlier one. Which of them a command's name
+// hides, the catalog of commands tells.
 func FindTemplates(o TemplateOptions) *Templates {
 	g := gatherer{byName: make(map[string]Template), level: make(map[string]string)}
 	g.builtin()
@@ -80,14 +79,7 @@ func FindTemplates(o TemplateOptions) *Templates {
 		g.directory("project", "project", place{base: o.Root, within: ".alisio/prompts", memory: o.Files != nil, files: sorted(o.Files)})
 	}
 	t := &Templates{}
-	for name, one := range g.byName {
-		if slices.ContainsFunc(o.Commands, func(c string) bool { return strings.EqualFold(c, name) }) {
-			g.tell(Warning, PromptShadowed, one.File, fmt.Sprintf("template %s can not be called: a command has its name", name))
-			continue
-		}
-		t.All = append(t.All, one)
-	}
-	slices.SortFunc(t.All, func(a, b Template) int { return cmp.Compare(a.Name, b.Name) })
+	t.All = slices.SortedFunc(maps.Values(g.byName), func(a, b Template) int { return cmp.Compare(a.Name, b.Name) })
 	t.Problems = byFile(g.problems)
 	return t
 }

@@ -31,24 +31,23 @@ func TestTemplateLevels(t *testing.T) {
 	})
 	base := filepath.Dir(root)
 	o := TemplateOptions{
-		Root: root, Trusted: true, ConfigHome: config, Commands: []string{"HELP", "exit"},
+		Root: root, Trusted: true, ConfigHome: config,
 		Plugins: []PluginDir{{"pa", filepath.Join(base, "p1")}, {"pb", filepath.Join(base, "p2")}, {"pc", filepath.Join(base, "no")}},
 	}
 	found := FindTemplates(o)
-	wantText(t, templatesListed(found), "a: p1 (plugin pa)\nb: user (user)\nc: project (project)\ne: project (project)\ninit: p2 (plugin pb)")
+	wantText(t, templatesListed(found), "a: p1 (plugin pa)\nb: user (user)\nc: project (project)\ne: project (project)\nhelp: user (user)\ninit: p2 (plugin pb)")
 	wantText(t, told(root, found.Problems), `prompt_override config/prompts/b.md: note: template b replaces that of plugin pa
-prompt_shadowed config/prompts/help.md: warning: template help can not be called: a command has its name
 prompt_conflict p2/a.md: warning: template a is left out: plugin pa brings one too, and comes first
 prompt_override p2/init.md: note: template init replaces that of built-in
 prompt_override ws/.alisio/prompts/c.md: note: template c replaces that of user`)
 	if one, ok := found.Get("c"); !ok || one.Source != "project" || one.File != filepath.Join(root, ".alisio", "prompts", "c.md") {
 		t.Errorf("got %+v, %v", one, ok)
 	}
-	if one, ok := found.Get("help"); ok {
+	if one, ok := found.Get("d"); ok {
 		t.Errorf("got %+v", one)
 	}
 	o.Trusted = false
-	wantText(t, templatesListed(FindTemplates(o)), "a: p1 (plugin pa)\nb: user (user)\nc: user (user)\ninit: p2 (plugin pb)")
+	wantText(t, templatesListed(FindTemplates(o)), "a: p1 (plugin pa)\nb: user (user)\nc: user (user)\nhelp: user (user)\ninit: p2 (plugin pb)")
 	if got := FindTemplates(TemplateOptions{}); len(got.All) != 1 || got.All[0].Name != "init" || got.Problems != nil {
 		t.Errorf("got %+v", got)
 	}

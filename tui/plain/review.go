@@ -24,7 +24,7 @@ func (l *Lines) review(a asking, stop func()) answered {
 		if r != nil {
 			return *r
 		}
-		word, rest, _ := cutWord(said.text)
+		word, rest := cutWord(said.text)
 		yes := word == "y" || word == "yes"
 		switch {
 		case said.cut || utf8.RuneCountInString(rest) > maxWords:
@@ -55,11 +55,11 @@ func decided(d plug.Decision, reason string) answered {
 }
 
 // cutWord takes the first word off, in lower case.
-func cutWord(s string) (word, rest string, more bool) {
+func cutWord(s string) (word, rest string) {
 	if i := strings.IndexAny(s, " \t\n"); i >= 0 {
-		return strings.ToLower(s[:i]), strings.TrimSpace(s[i:]), true
+		return strings.ToLower(s[:i]), strings.TrimSpace(s[i:])
 	}
-	return strings.ToLower(s), "", false
+	return strings.ToLower(s), ""
 }
 
 // reviewed writes a plan down.

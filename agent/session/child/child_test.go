@@ -153,10 +153,10 @@ func TestSpawn(t *testing.T) {
 			t.Errorf("model of %s: %q, %v", id, m.ID, err)
 		}
 	}
-	if label, err := b.Label(ctx, below); err != nil || label != "general - root › explore" {
+	if label, err := b.labelOf(ctx, below); err != nil || label != "general - root › explore" {
 		t.Errorf("label %q, %v", label, err)
 	}
-	if label, err := b.Label(ctx, root); err != nil || label != "" {
+	if label, err := b.labelOf(ctx, root); err != nil || label != "" {
 		t.Errorf("label of the root %q, %v", label, err)
 	}
 	if got := b.held(); got != 3 {
@@ -210,9 +210,15 @@ func TestSpawnRefuses(t *testing.T) {
 	if _, err := b.Spawn(ctx, plug.ChildSpec{Parent: at}); err == nil || !strings.Contains(err.Error(), "would be 17 levels deep, at most 16") {
 		t.Errorf("too deep: %v", err)
 	}
-	if label, err := b.Label(ctx, at); err != nil || len([]rune(label)) > maxDepth*(maxLabel+3) {
+	if label, err := b.labelOf(ctx, at); err != nil || len([]rune(label)) > maxDepth*(maxLabel+3) {
 		t.Errorf("a label of %d characters, %v", len(label), err)
 	}
+}
+
+// labelOf is the agent path of a session as its runs have it.
+func (b *bench) labelOf(ctx context.Context, id string) (string, error) {
+	l, err := b.lineage(ctx, id)
+	return l.label(), err
 }
 
 func TestRun(t *testing.T) {

@@ -140,15 +140,6 @@ func (s *Sessions) Ceiling(ctx context.Context, id string) (perm.Ceiling, error)
 	return s.ceiling(l), nil
 }
 
-// Label is the agent path of a session, for approvals; empty for a root.
-func (s *Sessions) Label(ctx context.Context, id string) (string, error) {
-	l, err := s.lineage(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	return l.label(), nil
-}
-
 // Capabilities implements plug.Sessions.
 func (s *Sessions) Capabilities(ctx context.Context, id string) (plug.Capabilities, error) {
 	c, err := s.Ceiling(ctx, id)
