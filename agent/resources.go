@@ -207,7 +207,9 @@ func (a *App) nested(c *conversation) func(context.Context, []string) ([]run.Ins
 // callParts completes what a call may use (run.Options.Call).
 func (a *App) callParts(c *conversation) func(*plug.Call) {
 	resources := &plug.Resources{
-		Skills: func(context.Context) ([]plug.Skill, error) { return shownSkills(a.known().Offered()), nil },
+		Search: func(_ context.Context, query string) ([]plug.Skill, error) {
+			return shownSkills(a.known().Search(query)), nil
+		},
 		Load: func(_ context.Context, name string) (plug.SkillBody, error) {
 			b, err := a.known().Load(name)
 			return plug.SkillBody{

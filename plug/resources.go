@@ -4,8 +4,9 @@ import "context"
 
 // Resources gives a call what stands in skills and instruction files.
 type Resources struct {
-	// Skills lists the effective skills, sorted by name.
-	Skills func(ctx context.Context) ([]Skill, error)
+	// Search finds the effective skills that have a word of query in their name or
+	// description, the best first; all, sorted by name, for an empty query.
+	Search func(ctx context.Context, query string) ([]Skill, error)
 	// Load returns a skill's body; an unknown name is an error that names the
 	// nearest.
 	Load func(ctx context.Context, name string) (SkillBody, error)

@@ -90,8 +90,10 @@ func regular(from opener, name string, limit int) (os.FileInfo, []byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, nil, errNotRegular
 	}
-	data, err := io.ReadAll(io.LimitReader(f, int64(max(limit, 0))))
-	return info, data, err
+	var b bytes.Buffer
+	b.Grow(int(min(info.Size(), int64(max(limit, 0)))) + bytes.MinRead)
+	_, err = b.ReadFrom(io.LimitReader(f, int64(max(limit, 0))))
+	return info, b.Bytes(), err
 }
 
 // bare takes the path off a file error: the notice names the file.

@@ -197,10 +197,8 @@ func (f *finder) tell(level Level, code, file, text string) {
 	f.problems.add(Diagnostic{Level: level, Code: code, File: file, Text: text})
 }
 
-// take adds a skill that was found, if it is one and no other has its name.
-func (f *finder) take(at spotted, data []byte, size int64) {
-	f.found = append(f.found, at)
-	k, findings, ok := inspect(at.dirName(), data, size, false)
+// take adds a skill that was found, if it is one (ok) and no other has its name.
+func (f *finder) take(at spotted, k Skill, findings []finding, ok bool) {
 	for _, n := range findings {
 		code := SkillInvalid
 		if n.level == Warning {

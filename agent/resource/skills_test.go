@@ -277,6 +277,20 @@ func judged(dir string) []Diagnostic {
 	return byFile(all)
 }
 
+// A head longer than the one that is read first is read all the same.
+func TestLongHeads(t *testing.T) {
+	config, _ := makeTree(t, map[string]string{
+		"config/skills/long/SKILL.md": "---\nname: long\nmetadata:\n  x: " + strings.Repeat("y", 2*usualHead) + "\ndescription: d\n---\nbody",
+		"config/skills/edge/SKILL.md": skillText("edge", strings.Repeat("e", usualHead-len("---\nname: edge\ndescription: "))),
+		"config/skills/body/SKILL.md": skillText("body", "b") + strings.Repeat("---\n", usualHead),
+	})
+	s := FindSkills(t.Context(), SkillOptions{ConfigHome: config})
+	wantText(t, listed(s), "body: b (user)\nedge: "+strings.Repeat("e", 1023)+"… (user)\nlong: d (user)")
+	if len(s.Problems) != 1 || s.Problems[0].Line != 3 {
+		t.Errorf("got %v, want the long description alone", s.Problems)
+	}
+}
+
 // All that was found is judged, the left out and the shadowed too.
 func TestValidateAll(t *testing.T) {
 	config, root := makeTree(t, map[string]string{
@@ -392,7 +406,7 @@ func BenchmarkFindSkills(b *testing.B) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			b.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, skillFile), []byte(skillText(name, "does this and that")+strings.Repeat("text\n", 1000)), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, skillFile), []byte(skillText(name, "does this and that")+strings.Repeat("text\n", 4000)), 0o600); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -14,6 +14,8 @@ const (
 	maxSkillDepth = 5
 	// maxSkillDirs bounds the directories that are looked at for one source.
 	maxSkillDirs = 2000
+	// usualHead is how much of a SKILL.md is read at first: more than most need.
+	usualHead = 4 << 10
 	// maxHead is how much of a SKILL.md is read to know its name and description:
 	// the largest block, its fences, and a byte to see that it is larger.
 	maxHead = 64<<10 + 16
@@ -101,12 +103,18 @@ func (w *walk) skill(dir string, entries []entry) bool {
 		}
 		return false
 	}
-	data, size, err := w.tree.read(path.Join(dir, skillFile), maxHead)
-	if err != nil {
-		w.found = append(w.found, at)
-		w.tell(Error, SkillInvalid, at.file(), "was not read: "+bare(err).Error()+"; the skill is left out")
-		return true
+	w.found = append(w.found, at)
+	for _, limit := range []int{usualHead, maxHead} {
+		data, size, err := w.tree.read(path.Join(dir, skillFile), limit)
+		if err != nil {
+			w.tell(Error, SkillInvalid, at.file(), "was not read: "+bare(err).Error()+"; the skill is left out")
+			break
+		}
+		// What is wrong may be but that the head ends too soon.
+		if k, findings, ok := inspect(at.dirName(), data, size, false); findings == nil || limit == maxHead || size <= usualHead {
+			w.take(at, k, findings, ok)
+			break
+		}
 	}
-	w.take(at, data, size)
 	return true
 }

@@ -18,6 +18,7 @@ import (
 type talk struct {
 	*bench
 	skills []plug.Skill
+	query  string // that was searched for last
 	state  map[string]string
 	answer func(plug.Question) (plug.Answer, error)
 	asked  []plug.Question
@@ -35,7 +36,10 @@ func (k *talk) call(id string, a args) *plug.Call {
 		return c
 	}
 	c.Resources = &plug.Resources{
-		Skills: func(context.Context) ([]plug.Skill, error) { return k.skills, nil },
+		Search: func(_ context.Context, query string) ([]plug.Skill, error) {
+			k.query = query
+			return k.skills, nil
+		},
 		Load: func(_ context.Context, name string) (plug.SkillBody, error) {
 			if name != "one" {
 				return plug.SkillBody{}, errors.New("there is no skill " + name)
@@ -148,12 +152,13 @@ func TestSkillLoad(t *testing.T) {
 
 func TestSkillSearch(t *testing.T) {
 	k := newTalk(t)
-	k.skills = []plug.Skill{{Name: "docs", Description: "write a PDF\x1b[2J\nfile"}, {Name: "pdf", Description: "read"}, {Name: "other", Description: "else"}}
+	k.skills = []plug.Skill{{Name: "pdf", Description: "read"}, {Name: "docs", Description: "write a PDF\x1b[2J\nfile"}}
 	r, err := k.do(skillSearch{}, "c", args{"query": "PDF read"})
-	if err != nil || r.PlainText() != "load one with skill_load:\n- pdf: read\n- docs: write a PDF file" || r.Summary != "2 matches" {
-		t.Errorf("got %q, %q, %v", r.PlainText(), r.Summary, err)
+	if err != nil || r.PlainText() != "load one with skill_load:\n- pdf: read\n- docs: write a PDF file" || r.Summary != "2 matches" || k.query != "PDF read" {
+		t.Errorf("%q: got %q, %q, %v", k.query, r.PlainText(), r.Summary, err)
 	}
-	if r, err := k.do(skillSearch{}, "c", args{"query": "zzz"}); err != nil || r.PlainText() != "none of 3 skills matches; other words may, or none is needed" {
+	k.skills = nil
+	if r, err := k.do(skillSearch{}, "c", args{"query": "zzz"}); err != nil || r.PlainText() != "no skill matches; other words may, or none is needed" {
 		t.Errorf("got %q, %v", r.PlainText(), err)
 	}
 	for range 30 {

@@ -1,11 +1,9 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"alisio/agent/text"
@@ -36,19 +34,18 @@ func (skillSearch) Prepare(_ context.Context, c *plug.Call) (plug.Plan, error) {
 
 func (skillSearch) Execute(ctx context.Context, c *plug.Call, _ plug.Plan) (plug.Result, error) {
 	a, has, err := asked(c)
-	if err == nil && has.Skills == nil {
+	if err == nil && has.Search == nil {
 		err = errNoSkills
 	}
 	if err != nil {
 		return plug.Result{}, err
 	}
-	all, err := has.Skills(ctx)
+	hits, err := has.Search(ctx, a.Query)
 	if err != nil {
 		return plug.Result{}, err
 	}
-	hits := matching(all, a.Query)
 	if len(hits) == 0 {
-		return plug.Text(fmt.Sprintf("none of %s matches; other words may, or none is needed", count(len(all), "skill"))).WithSummary("no matches"), nil
+		return plug.Text("no skill matches; other words may, or none is needed").WithSummary("no matches"), nil
 	}
 	var b strings.Builder
 	b.WriteString("load one with skill_load:")
@@ -59,28 +56,4 @@ func (skillSearch) Execute(ctx context.Context, c *plug.Call, _ plug.Plan) (plug
 		fmt.Fprintf(&b, "\n(%d more match: further words find fewer)", left)
 	}
 	return plug.Text(b.String()).WithSummary("%s", count(len(hits), "match")), nil
-}
-
-// matching keeps the skills that have one of the words, those with most first; a
-// word in a name counts for more.
-func matching(all []plug.Skill, query string) []plug.Skill {
-	words := strings.Fields(strings.ToLower(query))
-	points := make(map[string]int, len(all))
-	var hits []plug.Skill
-	for _, s := range all {
-		name, about := strings.ToLower(s.Name), strings.ToLower(s.Description)
-		for _, w := range words {
-			switch {
-			case strings.Contains(name, w):
-				points[s.Name] += 5
-			case strings.Contains(about, w):
-				points[s.Name]++
-			}
-		}
-		if points[s.Name] > 0 {
-			hits = append(hits, s)
-		}
-	}
-	slices.SortStableFunc(hits, func(a, b plug.Skill) int { return cmp.Compare(points[b.Name], points[a.Name]) })
-	return hits
 }
