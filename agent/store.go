@@ -9,6 +9,7 @@ import (
 
 	"alisio/agent/config"
 	"alisio/agent/session"
+	"alisio/agent/session/archive"
 	"alisio/db"
 	"alisio/llm"
 )
@@ -27,7 +28,7 @@ type (
 	StoredRun      = session.Run
 	BusyError      = session.BusyError
 	AmbiguousError = session.AmbiguousError
-	AlikeError     = session.AlikeError
+	AlikeError     = archive.AlikeError
 	UncertainError = session.UncertainError
 	DamagedError   = db.DamagedError
 	ForeignError   = db.ForeignError
@@ -58,7 +59,7 @@ var (
 	ErrNotFound = session.ErrNotFound
 	ErrExists   = session.ErrExists
 	// ErrNoExport tells that a file is none that an export wrote.
-	ErrNoExport = session.ErrNoExport
+	ErrNoExport = archive.ErrNoExport
 	// ErrNoPlace tells that nothing says where the database is to be: sessions are
 	// kept for good or not at all.
 	ErrNoPlace = errors.New("no place for the session database: set ALISIO_STATE_HOME or HOME, or use --db FILE")
@@ -66,7 +67,7 @@ var (
 
 // CheckExport looks at how a file begins that Store.Import is to take in: it returns
 // ErrNoExport for one of another kind, and takes nothing from the reader.
-func CheckExport(r *bufio.Reader) error { return session.CheckExport(r) }
+func CheckExport(r *bufio.Reader) error { return archive.Check(r) }
 
 // BusyHint is what can be done about a BusyError.
 const BusyHint = "one run of a session at a time: wait for it, or stop that process"

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"alisio/agent/session/archive"
 	"alisio/db"
 )
 
@@ -57,7 +58,7 @@ func (s *SQLite) Child(ctx context.Context, id string) (ChildHead, error) {
 		return ChildHead{}, mapped("session "+id, err)
 	}
 	return ChildHead{
-		Session: fromRow(row), Options: unmarked(row.Options), Foreign: row.Imported() && !adopted(row.Options),
+		Session: fromRow(row), Options: archive.Unmark(row.Options), Foreign: row.Imported() && !archive.Adopted(row.Options),
 	}, nil
 }
 

@@ -2,86 +2,46 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"slices"
-	"strconv"
-	"strings"
+	"fmt"
+	"io"
 	"time"
 
-	"alisio/agent/session/codec"
+	"alisio/agent/session/archive"
 	"alisio/db"
 )
 
-// An imported session says so in its options, a JSON object that other programs
-// read and write too: the first field is "imported", the time in ms. The database
-// knows the session by these first bytes (db.Session.Imported), so that nothing an
-// export holds can take the mark away. A second field, "adopted", is the time at
-// which a person said where the session works here. Neither is exported.
-const (
-	keyImported = "imported"
-	keyAdopted  = "adopted"
-	adoptedMark = `,"` + keyAdopted + `":`
-)
-
-// errOptions tells of options that no mark can be put in.
-var errOptions = errors.New("the options are no JSON object")
-
-// markImported puts the mark in front of what an export gives as options, without
-// marks that it has itself. A space tells an empty object from no options.
-func markImported(options string, nowMs int64) (string, error) {
-	mark := db.ImportedMark + strconv.FormatInt(nowMs, 10)
-	if options == "" {
-		return mark + "}", nil
-	}
-	if !json.Valid([]byte(options)) || options[0] != '{' {
-		return "", errOptions
-	}
-	if options = unmarked(options); options == "" {
-		return mark + "}", nil
-	}
-	rest := options[1:]
-	if strings.HasPrefix(strings.TrimLeft(rest, " \t\r\n"), "}") {
-		return mark + " " + rest, nil
-	}
-	return mark + "," + rest, nil
+// Export writes a session as lines of JSON (archive.Export).
+func (s *SQLite) Export(ctx context.Context, id string, w io.Writer) error {
+	return mapped("export session "+id, archive.Export(ctx, s.db, id, w, s.notice))
 }
 
-// unmarked returns options without the marks: byte for byte what markImported was
-// given, unless that had marks of its own or another program rewrote the object.
-func unmarked(options string) string {
-	if after, ok := strings.CutPrefix(options, db.ImportedMark); ok {
-		rest := strings.TrimLeft(after, "0123456789")
-		if more, ok := strings.CutPrefix(rest, adoptedMark); ok {
-			rest = strings.TrimLeft(more, "0123456789")
-		}
-		if rest == "}" {
-			return ""
-		}
-		if first := "{" + rest[min(1, len(rest)):]; json.Valid([]byte(first)) {
-			options = first
-		}
+// Imported is a session that was taken in, and how much came with it.
+type Imported struct {
+	Session
+	Messages int
+	Events   int
+}
+
+// Import stores an exported session (archive.Import), all or nothing; ErrExists if its
+// id is taken, an *archive.AlikeError if it can be taken for another,
+// archive.ErrNoExport for a file of another kind. The session answers no request of its
+// workspace (RunByRequest), and works in none before Adopt.
+func (s *SQLite) Import(ctx context.Context, r io.Reader) (Imported, error) {
+	got, err := archive.Import(ctx, s.db, r)
+	var taken *archive.TakenError
+	var alike *archive.AlikeError
+	switch {
+	case errors.As(err, &taken): // says it all, wherever it was seen
+		return Imported{}, fmt.Errorf("session %s %w", taken.ID, ErrExists)
+	case errors.As(err, &alike):
+		return Imported{}, alike
+	case errors.Is(err, archive.ErrNoExport):
+		return Imported{}, err
+	case err != nil:
+		return Imported{}, mapped("import session", err)
 	}
-	raw := []byte(options)
-	if !json.Valid(raw) || raw[0] != '{' {
-		return options
-	}
-	marks := []string{keyImported, keyAdopted}
-	out, marked := []byte{'{'}, false
-	for key, value := range codec.Fields(raw) {
-		if slices.Contains(marks, key) {
-			marked = true
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(codec.AppendString(out, key), ':'), value...)
-	}
-	if !marked {
-		return options
-	}
-	return string(append(out, '}'))
+	return Imported{Session: fromRow(got.Head), Messages: got.Messages, Events: got.Events}, nil
 }
 
 // Adopted reports whether a session may work in the workspace that it names: it
@@ -91,13 +51,7 @@ func (s *SQLite) Adopted(ctx context.Context, id string) (bool, error) {
 	if err != nil {
 		return false, mapped("session "+id, err)
 	}
-	return !row.Imported() || adopted(row.Options), nil
-}
-
-// adopted looks at the field behind the first mark alone, which no export wrote.
-func adopted(options string) bool {
-	rest := strings.TrimLeft(strings.TrimPrefix(options, db.ImportedMark), "0123456789")
-	return strings.HasPrefix(rest, adoptedMark)
+	return !row.Imported() || archive.Adopted(row.Options), nil
 }
 
 // Adopt notes where an imported session works from now on, and reports whether it
@@ -109,14 +63,11 @@ func (s *SQLite) Adopt(ctx context.Context, id, workspace string) (done bool, er
 	err = s.change(ctx, "adopt session "+id, func(tx *db.Tx) error {
 		done = false
 		row, err := tx.Session(ctx, id)
-		if err != nil || !row.Imported() || adopted(row.Options) {
+		if err != nil || !row.Imported() || archive.Adopted(row.Options) {
 			return err
 		}
-		rest := strings.TrimLeft(strings.TrimPrefix(row.Options, db.ImportedMark), "0123456789")
-		mark := row.Options[:len(row.Options)-len(rest)]
-		mark += adoptedMark + strconv.FormatInt(time.Now().UnixMilli(), 10)
 		done = true
-		return tx.SetWorkspace(id, workspace, mark+rest)
+		return tx.SetWorkspace(id, workspace, archive.Adopt(row.Options, time.Now().UnixMilli()))
 	})
 	return done && err == nil, err
 }

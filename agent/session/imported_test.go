@@ -1,6 +1,7 @@
 package session
 
 import (
+	"alisio/agent/session/archive"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"alisio/db"
 )
 
 // head is the first line of an export with these fields beside its id, "evil".
@@ -24,11 +23,11 @@ func evilHead(fields string) string {
 }
 
 // An export that has a request id of a workspace must not answer that request, nor
-// give it another prompt. Trigger: a completed and an interrupted run in an export
+// give it another prompt. Trigger: a run of any state in an export
 // that names the person's workspace.
 func TestAnImportTakesNoRequestOver(t *testing.T) {
 	ctx := context.Background()
-	for _, status := range []RunStatus{RunCompleted, RunInterrupted, RunRunning} {
+	for _, status := range []RunStatus{RunQueued, RunRunning, RunCompleted, RunTurnsExceeded, RunFailed, RunCancelled, RunInterrupted} {
 		s := openAt(t, t.TempDir(), nil)
 		for _, options := range []string{"", `,"options":"{\"imported\":null}"`, `,"options":"{\"readOnly\":true}"`} {
 			_, err := s.Import(ctx, strings.NewReader(whole(evilHead(`"workspace":"/w"`+options)+`{"type":"run","id":"evil-run","status":"`+string(status)+`","requestId":"q"}`)))
@@ -51,29 +50,6 @@ func TestAnImportTakesNoRequestOver(t *testing.T) {
 		}
 		if r, err := s.RunByRequest(ctx, RequestKey{Workspace: "/w", RequestID: "q"}); err != nil || r.ID != "mine" {
 			t.Errorf("%s: asked again: got %+v, %v", status, r, err)
-		}
-	}
-}
-
-func TestTheMarkOfAnImportComesOffWhole(t *testing.T) {
-	for _, tt := range []struct{ options, want string }{
-		{"", ""}, {"{}", "{}"}, {"{ }", "{ }"}, {`{"readOnly":true}`, `{"readOnly":true}`}, {"{ \"a\" : [1] }", "{ \"a\" : [1] }"},
-		// An export's own marks are none.
-		{`{"imported":1}`, ""}, {`{"imported":1,"adopted":2}`, ""}, {`{"adopted":2}`, "{}"}, {`{"adopted":2,"a":1}`, `{"a":1}`},
-		{`{"a":1,"\u0061dopted":2,"imported":null}`, `{"a":1}`}, {`{"imported":1 , "a":1}`, `{"a":1}`},
-		{`{"imported":"x","a":1}`, `{"a":1}`},
-	} {
-		marked, err := markImported(tt.options, 1234)
-		if err != nil || !(db.Session{Options: marked}).Imported() || adopted(marked) {
-			t.Errorf("%s: got %s, %v", tt.options, marked, err)
-		}
-		if got := unmarked(marked); got != tt.want {
-			t.Errorf("%s: got %s back from %s, want %s", tt.options, got, marked, tt.want)
-		}
-	}
-	for _, options := range []string{"null", "[]", `"imported"`, "{", "{} {}"} {
-		if got, err := markImported(options, 1); err == nil {
-			t.Errorf("%s: got %s", options, got)
 		}
 	}
 }
@@ -138,12 +114,12 @@ func TestAnImportTakesNoShortIDOver(t *testing.T) {
 		"Old.2": "Old", "O": "Old", "e69f3989-f1e4": "", "e69f3989-f1e3-5": "", "old": "", "f": "", "69f": "",
 	} {
 		_, err := s.Import(ctx, strings.NewReader(whole(`{"type":"session","schemaVersion":1,"id":"`+id+`"}`)))
-		var alike *AlikeError
+		var alike *archive.AlikeError
 		switch {
 		case other == "" && err == nil:
 			_, err = s.Delete(ctx, id)
 			must(t, err)
-		case other == "", !errors.As(err, &alike), *alike != (AlikeError{ID: id, Session: other}):
+		case other == "", !errors.As(err, &alike), *alike != (archive.AlikeError{ID: id, Session: other}):
 			t.Errorf("%s: got %v, want it to be alike %q", id, err, other)
 		}
 		if _, err := s.Session(ctx, id); !errors.Is(err, ErrNotFound) {

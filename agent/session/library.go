@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"alisio/agent/session/archive"
 	"alisio/agent/text"
 	"alisio/db"
 	"alisio/plug"
@@ -173,7 +174,7 @@ func (s *SQLite) Last(ctx context.Context, workspace string) (Session, error) {
 			return Session{}, mapped("find session", err)
 		}
 		for _, r := range rows {
-			if !r.Imported() || adopted(r.Options) {
+			if !r.Imported() || archive.Adopted(r.Options) {
 				return fromRow(r), nil
 			}
 			q.BeforeMs, q.BeforeID = r.UpdatedMs, r.ID

@@ -19,6 +19,9 @@ import (
 // maxShown is how much of a result a transcript shows, in characters.
 const maxShown = 2000
 
+// maxWords bounds paths and errors in it, in characters.
+const maxWords = 10_000
+
 // Markdown writes a session as a transcript for people: its messages in order,
 // those that a compaction replaced too, copies once unless they say less. It holds
 // no control character but line feeds and tabs, and no bidi control: no text in it
@@ -57,7 +60,7 @@ func (t transcript) head(h db.Session) {
 	if title == "" {
 		title = "Session " + plainWords(h.ID, maxTitle)
 	}
-	fmt.Fprintf(t.w, "# %s\n\n- session: %s\n- workspace: %s\n", title, plainWords(h.ID, maxID), plainWords(h.Workspace, maxWord))
+	fmt.Fprintf(t.w, "# %s\n\n- session: %s\n- workspace: %s\n", title, plainWords(h.ID, maxTitle), plainWords(h.Workspace, maxWords))
 	if h.Model != "" {
 		fmt.Fprintf(t.w, "- model: %s\n", plainWords(h.Model, maxTitle))
 	}
@@ -69,7 +72,7 @@ func (t transcript) head(h db.Session) {
 // message writes one message. An error of the writer stays until Flush.
 func (t transcript) message(row Stored, shortened bool) error {
 	if row.Err != nil {
-		_, err := fmt.Fprintf(t.w, "\n*A message that can not be read is left out: %s.*\n", plainWords(row.Err.Error(), maxWord))
+		_, err := fmt.Fprintf(t.w, "\n*A message that can not be read is left out: %s.*\n", plainWords(row.Err.Error(), maxWords))
 		return err
 	}
 	m := row.Message

@@ -1,4 +1,4 @@
-package session
+package archive
 
 import (
 	"context"
@@ -9,11 +9,10 @@ import (
 	"alisio/db"
 )
 
-// takenError is ErrExists with the id that is taken.
-type takenError struct{ id string }
+// TakenError tells that a session of the id of an import is there.
+type TakenError struct{ ID string }
 
-func (e takenError) Error() string        { return fmt.Sprintf("session %s exists already", e.id) }
-func (e takenError) Is(target error) bool { return target == ErrExists }
+func (e *TakenError) Error() string { return fmt.Sprintf("session %s exists already", e.ID) }
 
 // AlikeError tells that the id of an import can be taken for that of a session, or
 // the other way: a person names sessions by how their ids begin.
@@ -36,7 +35,7 @@ func free(ctx context.Context, r interface {
 }, id string) error {
 	switch _, err := r.Session(ctx, id); {
 	case err == nil:
-		return takenError{id}
+		return &TakenError{id}
 	case !errors.Is(err, db.ErrNotFound):
 		return err
 	}

@@ -1,8 +1,10 @@
-package session
+package archive
 
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,46 +44,36 @@ var (
 
 // Imported is a session that was taken in, and how much came with it.
 type Imported struct {
-	Session
+	Head     db.Session
 	Messages int
 	Events   int
 }
 
-// Import stores an exported session, all or nothing; ErrExists if its id is
-// taken, an *AlikeError if it can be taken for another, ErrNoExport for a file of
+// Import stores an exported session, all or nothing; a *TakenError if its id is
+// there, an *AlikeError if it can be taken for another, ErrNoExport for a file of
 // another kind. What it reads is foreign: every line is bounded and checked before
 // any row is written, and the session is marked as imported: it answers no request
-// of its workspace (RunByRequest), and works in none before Adopt. Times in the
+// of its workspace, and works in none before it is adopted. Times in the
 // future, in any line, become now, those before 1970 none; open runs become
 // interrupted ones.
-func (s *SQLite) Import(ctx context.Context, r io.Reader) (Imported, error) {
-	c := checker{s: s, nowMs: time.Now().UnixMilli()}
-	err := s.importFrom(ctx, &c, r)
-	var taken takenError
-	var alike *AlikeError
-	switch {
-	case errors.As(err, &taken):
-		return Imported{}, taken // says it all, wherever it was seen
-	case errors.As(err, &alike):
-		return Imported{}, alike
-	case errors.Is(err, ErrNoExport):
+func Import(ctx context.Context, d *db.DB, r io.Reader) (Imported, error) {
+	c := checker{db: d, nowMs: time.Now().UnixMilli()}
+	if err := c.take(ctx, r); err != nil {
 		return Imported{}, err
-	case err != nil:
-		return Imported{}, mapped("import session", err)
 	}
-	return Imported{Session: fromRow(c.head), Messages: int(c.messages), Events: int(c.events)}, nil
+	return Imported{Head: c.head, Messages: int(c.messages), Events: int(c.events)}, nil
 }
 
-// importFrom checks the whole export before it writes a row.
-func (s *SQLite) importFrom(ctx context.Context, c *checker, r io.Reader) error {
+// take checks the whole export before it writes a row.
+func (c *checker) take(ctx context.Context, r io.Reader) error {
 	// The lines wait in a file, so that the database is not held while a slow
 	// sender writes them, and so that the transaction can begin again. It lies
 	// beside the database, where nobody else looks, and has no name where the
 	// system allows that, so that not even a kill leaves it behind.
-	if err := os.MkdirAll(s.db.Home(), 0o700); err != nil {
+	if err := os.MkdirAll(c.db.Home(), 0o700); err != nil {
 		return err
 	}
-	wait, err := os.CreateTemp(s.db.Home(), "import-*.tmp")
+	wait, err := os.CreateTemp(c.db.Home(), "import-*.tmp")
 	if err != nil {
 		return err
 	}
@@ -99,7 +91,7 @@ func (s *SQLite) importFrom(ctx context.Context, c *checker, r io.Reader) error 
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	return s.db.Write(ctx, db.Normal, func(tx *db.Tx) error {
+	return c.db.Write(ctx, db.Normal, func(tx *db.Tx) error {
 		if _, err := wait.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
@@ -110,7 +102,7 @@ func (s *SQLite) importFrom(ctx context.Context, c *checker, r io.Reader) error 
 // checker reads an export twice: all checks the lines and stores the blobs,
 // which nothing refers to yet; write stores the rows.
 type checker struct {
-	s     *SQLite
+	db    *db.DB
 	nowMs int64 // when the import began
 	head  db.Session
 	// order is the place of the last line's type among all.
@@ -235,11 +227,11 @@ func (c *checker) checkHead(ctx context.Context, l line) error {
 			return fmt.Errorf("parent: %w", err)
 		}
 	}
-	options, err := markImported(l.Options, c.nowMs)
+	options, err := marked(l.Options, c.nowMs)
 	if err != nil {
 		return err
 	}
-	if err := free(ctx, c.s.db, l.ID); err != nil {
+	if err := free(ctx, c.db, l.ID); err != nil {
 		return err
 	}
 	// Who lies about the time does not come first in lists for ever.
@@ -255,16 +247,16 @@ func (c *checker) checkHead(ctx context.Context, l line) error {
 // ended is where a run or a child stands here: what was going on where the export
 // was made goes on for nobody here.
 func ended(status string) string {
-	if s := RunStatus(status); s == RunQueued || s == RunRunning {
-		return string(RunInterrupted)
+	if status == "queued" || status == "running" {
+		return "interrupted"
 	}
 	return status
 }
 
 // checkRun accepts the states that runs can have.
 func checkRun(l line) error {
-	switch RunStatus(l.Status) {
-	case RunQueued, RunRunning, RunCompleted, RunTurnsExceeded, RunFailed, RunCancelled, RunInterrupted:
+	switch ended(l.Status) {
+	case "completed", "turns_exceeded", "failed", "cancelled", "interrupted":
 		return checkID(l.ID)
 	}
 	return fmt.Errorf("unknown status %.40q of a run", l.Status)
@@ -356,10 +348,10 @@ func (c *checker) takeBlob(ctx context.Context, b blobFields) error {
 	}
 	data := c.bytes
 	c.blob, c.bytes = blobFields{}, nil
-	if hashOf(data) != b.Hash {
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != b.Hash {
 		return fmt.Errorf("the bytes of blob %.64q have another hash", b.Hash)
 	}
-	if _, err := c.s.db.PutBlob(ctx, "", 0, data, b.MIME, b.Width, b.Height); err != nil {
+	if _, err := c.db.PutBlob(ctx, "", 0, data, b.MIME, b.Width, b.Height); err != nil {
 		return err
 	}
 	c.hashes = append(c.hashes, b.Hash)

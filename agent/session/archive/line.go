@@ -1,4 +1,4 @@
-package session
+package archive
 
 import (
 	"bufio"
@@ -108,11 +108,11 @@ func isHead(raw []byte) bool {
 	return json.Unmarshal(raw, &l) == nil && l.Type == lineSession
 }
 
-// CheckExport looks at how an export begins, without taking anything of it:
+// Check looks at how an export begins, without taking anything of it:
 // ErrNoExport for a file of another kind. A first line that is longer than the
 // reader's buffer is left to Import. A slow sender is waited for until it has said
 // enough, and no longer.
-func CheckExport(r *bufio.Reader) error {
+func Check(r *bufio.Reader) error {
 	for n := 1; n <= r.Size(); n = r.Buffered() + 1 {
 		_, err := r.Peek(n)
 		head, _ := r.Peek(r.Buffered()) // what has come: it can not fail
@@ -146,8 +146,8 @@ func parseLine(raw []byte) (line, error) {
 	if err != nil && json.Unmarshal(raw, &version) == nil {
 		l.SchemaVersion = version.SchemaVersion
 	}
-	if l.SchemaVersion > ExportVersion {
-		return l, fmt.Errorf("schema version %d: a newer Alisio wrote this export; this one reads up to version %d", l.SchemaVersion, ExportVersion)
+	if l.SchemaVersion > Version {
+		return l, fmt.Errorf("schema version %d: a newer Alisio wrote this export; this one reads up to version %d", l.SchemaVersion, Version)
 	}
 	if err == nil {
 		err = strayField(raw, l.Type)

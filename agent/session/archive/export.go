@@ -1,4 +1,11 @@
-package session
+// Package archive writes sessions as lines of JSON and takes them in again: from the
+// database of one store into that of another.
+//
+// It carries stored bodies and understands as much of them as it must to bound what
+// it takes in. An import is foreign: it is checked whole before a row of it is
+// written, it overwrites nothing, and is marked for what it is (mark.go). What an
+// imported session may do is not decided here.
+package archive
 
 import (
 	"bufio"
@@ -16,9 +23,9 @@ import (
 	"alisio/db"
 )
 
-// ExportVersion is the version of the export's format; it stays while changes
+// Version is the version of the export's format; it stays while changes
 // are additive.
-const ExportVersion = 1
+const Version = 1
 
 // The types of lines of an export, in their order in it.
 const (
@@ -38,6 +45,9 @@ const (
 	maxRuns = 10_000
 	// callsAtOnce is how many calls with their results are in memory at a time.
 	callsAtOnce = 128
+	// messagesAtOnce is small, since bodies can hold images; events are small.
+	messagesAtOnce = 32
+	eventsAtOnce   = 256
 )
 
 // Export writes a session as lines of JSON, each ended by one line feed: the
@@ -50,27 +60,30 @@ const (
 //
 // Stored JSON is written byte for byte as "body", "result" or, where that would
 // not be one line of valid text, as base64 in "bodyBase64" or "resultBase64".
-func (s *SQLite) Export(ctx context.Context, id string, w io.Writer) error {
-	head, err := s.db.Session(ctx, id)
+//
+// What is left out of it is told to notice.
+func Export(ctx context.Context, d *db.DB, id string, w io.Writer, notice func(text string)) error {
+	head, err := d.Session(ctx, id)
 	if err != nil {
-		return mapped("export session "+id, err)
+		return err
 	}
-	x := exporter{s: s, id: id, w: bufio.NewWriterSize(w, 64<<10)}
+	x := exporter{db: d, id: id, w: bufio.NewWriterSize(w, 64<<10), notice: notice}
 	x.head(head)
 	for _, part := range []func(context.Context) error{x.runs, x.messages, x.calls, x.events, x.blobs, x.end} {
 		if err := part(ctx); err != nil {
-			return mapped("export session "+id, err)
+			return err
 		}
 	}
-	return mapped("export session "+id, x.w.Flush())
+	return x.w.Flush()
 }
 
 // exporter holds in memory one line, one page of rows, the runs, the numbers of the
 // messages, and one blob of at most 64 MiB: no more, however long the session is.
 type exporter struct {
-	s  *SQLite
-	id string
-	w  *bufio.Writer
+	db     *db.DB
+	id     string
+	w      *bufio.Writer
+	notice func(text string)
 	// b is the line at work; lines counts those that are done.
 	b     []byte
 	lines int64
@@ -161,7 +174,7 @@ func (x *exporter) end(context.Context) error {
 // head writes the session's row, but for its owner: a process of this machine.
 func (x *exporter) head(h db.Session) {
 	x.open(lineSession)
-	x.number("schemaVersion", ExportVersion)
+	x.number("schemaVersion", Version)
 	x.text("id", h.ID)
 	x.text("workspace", h.Workspace)
 	x.text("provider", h.Provider)
@@ -172,7 +185,7 @@ func (x *exporter) head(h db.Session) {
 	x.text("agent", h.Agent)
 	x.text("status", h.Status)
 	x.text("usage", h.Usage)
-	x.text("options", unmarked(h.Options))
+	x.text("options", Unmark(h.Options))
 	x.number("createdAt", h.CreatedMs)
 	x.number("updatedAt", h.UpdatedMs)
 	x.flag("pinned", h.Pinned)
@@ -183,7 +196,7 @@ func (x *exporter) head(h db.Session) {
 // runs writes the oldest first. A list that may have been cut is refused: an
 // export that is not whole must not look like one.
 func (x *exporter) runs(ctx context.Context) error {
-	runs, err := x.s.db.Runs(ctx, x.id, maxRuns)
+	runs, err := x.db.Runs(ctx, x.id, maxRuns)
 	if err != nil {
 		return err
 	}
@@ -213,7 +226,7 @@ func (x *exporter) runs(ctx context.Context) error {
 // messages writes bodies as they are stored, unreadable ones too. A copy names
 // the number of its original within the session.
 func (x *exporter) messages(ctx context.Context) error {
-	return x.s.eachMessage(ctx, x.id, func(m db.Message) error {
+	return each(ctx, x.db.MessagesPage, func(m db.Message) int64 { return m.Seq }, x.id, messagesAtOnce, func(m db.Message) error {
 		x.seqs = append(x.seqs, m.Seq)
 		x.open(lineMessage)
 		x.number("n", int64(len(x.seqs)))
@@ -230,7 +243,7 @@ func (x *exporter) messages(ctx context.Context) error {
 // calls writes the journal in the order in which it was written.
 func (x *exporter) calls(ctx context.Context) error {
 	for after := int64(0); ; {
-		calls, last, err := x.s.db.CallsPage(ctx, x.id, after, callsAtOnce)
+		calls, last, err := x.db.CallsPage(ctx, x.id, after, callsAtOnce)
 		if err != nil {
 			return err
 		}
@@ -260,7 +273,7 @@ func (x *exporter) call(c db.Call) error {
 
 // events leaves the numbers of the store out: another store gives its own.
 func (x *exporter) events(ctx context.Context) error {
-	return x.s.eachEvent(ctx, x.id, func(e db.Event) error {
+	return each(ctx, x.db.EventsPage, func(e db.Event) int64 { return e.Seq }, x.id, eventsAtOnce, func(e db.Event) error {
 		x.open(lineEvent)
 		x.text("event", e.Type)
 		x.text("runId", e.RunID)
@@ -275,14 +288,14 @@ func (x *exporter) events(ctx context.Context) error {
 // blobs writes each blob in pieces. One whose bytes are gone or damaged is told
 // of and left out: the rest is worth more than the refusal.
 func (x *exporter) blobs(ctx context.Context) error {
-	hashes, err := x.s.db.BlobRefs(ctx, x.id)
+	hashes, err := x.db.BlobRefs(ctx, x.id)
 	if err != nil {
 		return err
 	}
 	for _, hash := range hashes {
-		data, b, err := x.s.db.OpenBlob(ctx, hash)
+		data, b, err := x.db.OpenBlob(ctx, hash)
 		if err != nil {
-			x.s.notice(fmt.Sprintf("session %s: blob %s is left out: %v", x.id, hash, err))
+			x.notice(fmt.Sprintf("session %s: blob %s is left out: %v", x.id, hash, err))
 			continue
 		}
 		pieces := max(1, (len(data)+blobPiece-1)/blobPiece)
@@ -303,11 +316,11 @@ func (x *exporter) blobs(ctx context.Context) error {
 	return nil
 }
 
-// eachEvent walks over all stored events of a session.
-func (s *SQLite) eachEvent(ctx context.Context, id string, do func(db.Event) error) error {
-	const atOnce = 8 * rowsAtOnce // they are small
+// each walks over all rows of a session, some at a time: a page holds those behind a
+// number.
+func each[T any](ctx context.Context, page func(ctx context.Context, id string, after int64, limit int) ([]T, error), seq func(T) int64, id string, atOnce int, do func(T) error) error {
 	for after := int64(0); ; {
-		rows, err := s.db.EventsPage(ctx, id, after, atOnce)
+		rows, err := page(ctx, id, after, atOnce)
 		if err != nil {
 			return err
 		}
@@ -315,7 +328,7 @@ func (s *SQLite) eachEvent(ctx context.Context, id string, do func(db.Event) err
 			if err := do(r); err != nil {
 				return err
 			}
-			after = r.Seq
+			after = seq(r)
 		}
 		if len(rows) < atOnce {
 			return nil
