@@ -190,7 +190,7 @@ func (a *App) lacks(c *conversation, agent plug.Agent, s plug.ToolSpec) string {
 		}
 	case plug.NeedAgent:
 		if !slices.Contains(agent.Spec.Tools.Allow, s.Name) {
-			return "of another agent"
+			return "only while the agent plan, or another that names it, is active"
 		}
 	}
 	return ""

@@ -51,6 +51,11 @@ func TestAPlanIsCarriedOutWhenItIsApproved(t *testing.T) {
 		if len(requests) != 6 || len(asked) != 3 || a.AgentOf(out.SessionID) != "build" || a.AgentOf("") != "plan" {
 			t.Fatalf("%d requests, %d questions, agent %s", len(requests), len(asked), a.AgentOf(out.SessionID))
 		}
+		for _, tool := range a.Tools(out.SessionID) {
+			if tool.Name == "exit_plan" && !strings.HasPrefix(tool.Why, "only while the agent plan, ") {
+				t.Errorf("exit_plan is not offered, why: %q", tool.Why)
+			}
+		}
 		for i, want := range []string{"not allowed: ", "feedback", "skipped", "approved", "a: created"} {
 			wantPrefix(t, "call", strings.ToLower(resultsOf(t, a, out.SessionID)[i]), want)
 		}

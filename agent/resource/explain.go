@@ -69,6 +69,14 @@ func Explain(o Options, at string) ([]Explained, error) {
 	return l.explained(), nil
 }
 
+// Share says how much of a file is read: "13 bytes", or "500 of 900 bytes".
+func (s Source) Share() string {
+	if int64(s.Used) == s.Size {
+		return fmt.Sprintf("%d bytes", s.Size)
+	}
+	return fmt.Sprintf("%d of %d bytes", s.Used, s.Size)
+}
+
 // Describe writes an explanation for a model or a person: a line for each file,
 // under one that names the path.
 func Describe(name string, files []Explained) string {
@@ -85,7 +93,7 @@ func Describe(name string, files []Explained) string {
 		}
 		fmt.Fprintf(&b, "- %s: %s", f.Name, state)
 		if applies = applies || f.Applies; f.Applies {
-			fmt.Fprintf(&b, ", %d of %d bytes, %s", f.Used, f.Size, f.Why)
+			fmt.Fprintf(&b, ", %s, %s", f.Share(), f.Why)
 		}
 		if f.Note != "" {
 			b.WriteString("; it " + f.Note)

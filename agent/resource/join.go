@@ -24,7 +24,7 @@ func (l *loader) context() Context {
 		case f.block == "":
 			f.fate = fmt.Sprintf("was left out: context.maxBytes is %d, closer files fill it", l.limit)
 			room = 0
-		case f.source.Used < len(f.body()) || f.more:
+		case f.cut:
 			f.fate = fmt.Sprintf("was cut after %d bytes: context.maxBytes is %d", f.source.Used, l.limit)
 			room = 0
 		default:
@@ -51,7 +51,7 @@ func (f *file) blank() bool { return strings.TrimSpace(f.text) == "" && !f.more 
 
 // render renders the file under its header in at most room bytes, cut and
 // marked when it is longer, empty when that leaves nothing of use. It sets
-// source.Used.
+// source.Used and cut.
 func (f *file) render(room int) string {
 	body := f.body()
 	head := "## Instructions from " + f.source.Name + "\n\n"
@@ -60,7 +60,7 @@ func (f *file) render(room int) string {
 		return ""
 	}
 	if len(whole) <= room && !f.more {
-		f.source.Used = len(body)
+		f.source.Used = int(f.source.Size)
 		return whole
 	}
 	mark := fmt.Sprintf("\n[cut here: the file has %d bytes, see %s]\n\n", f.source.Size, f.source.Name)
@@ -69,7 +69,7 @@ func (f *file) render(room int) string {
 		return ""
 	}
 	body = cut(body, left)
-	f.source.Used = len(body)
+	f.source.Used, f.cut = len(body), true
 	return head + body + mark
 }
 

@@ -67,7 +67,7 @@ func TestNestedTextAndHash(t *testing.T) {
 	o := Options{Root: root, Dir: root}
 	_, files, _ := nested(t, o, "s/f")
 	want := Attached{
-		Source: Source{filepath.Join(root, "s", "AGENTS.md"), "s/AGENTS.md", 15, 9, "instructions of s"},
+		Source: Source{filepath.Join(root, "s", "AGENTS.md"), "s/AGENTS.md", 15, 15, "instructions of s"},
 		Text:   "## Instructions from s/AGENTS.md\n\nrules\n[2J\n\n", SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte("\ufeffrules\r\n\x1b[2J\n"))),
 	}
 	if len(files) != 1 || files[0] != want {
@@ -116,9 +116,9 @@ func TestDescribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantText(t, Describe("s/f\x1b", all), `Instruction files for "s/f\x1b", as they are read; the last says most:
-- AGENTS.md: applies, 4 of 4 bytes, instructions of the workspace root
+- AGENTS.md: applies, 4 bytes, instructions of the workspace root
 - AGENT.md: passed over; it is not read: AGENTS.md comes first
-- s/AGENTS.md: applies once a tool touches a path there, 5 of 5 bytes, instructions of s
+- s/AGENTS.md: applies once a tool touches a path there, 5 bytes, instructions of s
 `)
 	wantText(t, Describe("f", nil), "Instruction files for f, as they are read; the last says most:\nNone applies: an AGENTS.md in the workspace would.\n")
 }

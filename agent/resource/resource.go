@@ -54,8 +54,8 @@ type Source struct {
 	// Name is how the header calls it: the path relative to the workspace
 	// with slashes, or "global AGENTS.md". Safe to print.
 	Name string
-	// Size is that of the file in bytes, Used how many bytes of its text are
-	// in Context.Text.
+	// Size is that of the file in bytes, Used how many of them are in Context.Text: all
+	// of a file that is not cut, though blank lines around its text are not.
 	Size int64
 	Used int
 	// Why says in a few words why this file was taken.
@@ -66,8 +66,8 @@ type Source struct {
 type file struct {
 	source Source
 	text   string
-	// more: the file goes on where text ends.
-	more bool
+	// more: the file goes on where text ends. cut: not all of its text found room.
+	more, cut bool
 	// sum is the SHA-256 of the bytes that were read.
 	sum [sha256.Size]byte
 	// block is the text under its header as far as it found room, and fate what

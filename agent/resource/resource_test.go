@@ -69,8 +69,8 @@ func TestRootFirstClosestLast(t *testing.T) {
 		t.Errorf("got:\n%s\nwant:\n%s", c.Text, want)
 	}
 	sources := []Source{
-		{filepath.Join(config, "AGENTS.md"), "global AGENTS.md", 7, 6, "global instructions"},
-		{filepath.Join(root, "AGENTS.md"), "AGENTS.md", 14, 10, "instructions of the workspace root"},
+		{filepath.Join(config, "AGENTS.md"), "global AGENTS.md", 7, 7, "global instructions"},
+		{filepath.Join(root, "AGENTS.md"), "AGENTS.md", 14, 14, "instructions of the workspace root"},
 		{filepath.Join(dir, "AGENT.md"), "a/b/AGENT.md", 1, 1, "instructions of a/b, which has no AGENTS.md"},
 	}
 	if !reflect.DeepEqual(c.Sources, sources) || c.Notices != nil {

@@ -21,8 +21,9 @@ const (
 	maxWrittenText = 4000
 )
 
-// askUserQuestion puts questions with options to the person. No
-// answer allows anything.
+// askUserQuestion puts questions with options to the person, who may also skip one or
+// answer in words of their own. It is answered by a person or not at all, and no answer
+// allows anything.
 type askUserQuestion struct{}
 
 type questionArgs struct {

@@ -10,10 +10,7 @@ import (
 
 // Session returns the built-in tools that work on what belongs to a session: its
 // skills and instruction files, the person behind it, its plan and its list of work.
-// Each is offered only where its part is on: skill_load, skill_search and
-// skill_resource where there are skills, context_explain where instruction files are
-// read, ask_user_question where a person can be asked, exit_plan to the agent that
-// plans, todo_write to all. That choice is the caller's, by name.
+// Each says in its spec what it needs, and the caller offers it where that is there.
 func Session() []plug.Tool {
 	return []plug.Tool{
 		skillLoad{}, skillSearch{}, skillResource{}, contextExplain{}, askUserQuestion{}, exitPlan{}, todoWrite{},

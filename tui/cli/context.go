@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"alisio/agent"
 	"alisio/agent/text"
@@ -74,7 +73,7 @@ func explained(f agent.Explained) []string {
 		state = "applies there"
 	}
 	if f.Applies {
-		size = fmt.Sprintf("%d of %d bytes", f.Used, f.Size)
+		size = f.Share()
 		if why = text.Line(f.Why); f.Note != "" {
 			why += "; " + text.Line(f.Note)
 		}
