@@ -58,21 +58,21 @@ func (a *answer) end(server wire.Server, done bool) (llm.Event, error) {
 	cut := false
 	switch {
 	case !a.received:
-		return llm.Event{}, llm.Errorf(llm.CauseStream, "empty stream from provider")
-	case reason == "" && a.hasNothing():
-		return llm.Event{}, llm.Errorf(llm.CauseStream, "the model returned nothing")
+		return llm.Event{}, wire.Nothing(false)
+	case reason == "" && a.hasNothing() && done:
+		return llm.Event{}, wire.Nothing(true)
 	case reason == "":
 		// Calls are acted upon, so they are taken without a finish reason only
 		// when everything else says that they are complete.
 		if !done || len(a.calls.slots) == 0 || !a.calls.whole() {
-			return llm.Event{}, llm.Errorf(llm.CauseStream, "the stream of %s ended before the answer was complete", server.Host)
+			return llm.Event{}, server.Incomplete("ended the stream before the answer was complete")
 		}
 	case lengthReason(reason):
 		cut = true
 	case !stopReason(reason):
 		return llm.Event{}, server.Ended(a.finish)
 	case a.hasNothing():
-		return llm.Event{}, llm.Errorf(llm.CauseStream, "the model returned nothing")
+		return llm.Event{}, wire.Nothing(true)
 	}
 	m := a.message()
 	m.Truncated = cut

@@ -18,7 +18,9 @@
 // In the body each line ends with LF. Marks stand for what a text file can not
 // show: <CR> <LF> and <xE5> for bytes, <> at the end of a line for no line end,
 // <repeat 70000 a> for many, <cut> for a place where the network cuts, and
-// <hold> for a connection that stays open until the client leaves.
+// <hold> for a connection that stays open until the client leaves. The events are
+// text, reasoning, activity and call, neighbours of one kind put together, then
+// completed or an error.
 package llmtest
 
 import (
@@ -135,8 +137,8 @@ func record(p llm.Provider, req llm.Request) (events, message string) {
 	return out.String(), message
 }
 
-// failure is "error CAUSE [STATUS] TEXT", with the host's changing port left
-// out.
+// failure is "error CAUSE [STATUS] [STREAM] [permanent] TEXT", with the host's
+// changing port left out. STREAM is how a stream ended that had begun.
 func failure(err error) string {
 	var e *llm.Error
 	if !errors.As(err, &e) {
@@ -149,11 +151,17 @@ func failure(err error) string {
 			text = strings.ReplaceAll(text, word, "HOST")
 		}
 	}
-	status := ""
+	words := []string{"error", string(e.Cause)}
 	if e.Status > 0 {
-		status = " " + strconv.Itoa(e.Status)
+		words = append(words, strconv.Itoa(e.Status))
 	}
-	return "error " + string(e.Cause) + status + " " + quote(text)
+	if e.Stream != "" {
+		words = append(words, string(e.Stream))
+	}
+	if e.Permanent {
+		words = append(words, "permanent")
+	}
+	return strings.Join(append(words, quote(text)), " ")
 }
 
 // described is a completed message as a case file shows it.

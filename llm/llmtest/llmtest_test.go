@@ -103,6 +103,8 @@ func TestFailure(t *testing.T) {
 		`error server 502 "HOST answered 502: x"`:            &llm.Error{Cause: llm.CauseServer, Status: 502, Message: "127.0.0.1:4711 answered 502: x"},
 		`error unreachable "connect to HOST: refused"`:       &llm.Error{Cause: llm.CauseUnreachable, Message: "connect to 127.0.0.1:4711: refused"},
 		"error, not an llm.Error: plain":                     errors.New("plain"),
+		`error server 503 error permanent "x"`:               &llm.Error{Cause: llm.CauseServer, Status: 503, Stream: llm.StreamFailed, Permanent: true, Message: "x"},
+		`error stream lost "x"`:                              &llm.Error{Cause: llm.CauseStream, Stream: llm.StreamLost, Message: "x"},
 		`error stream "empty stream from provider"`:          llm.Errorf(llm.CauseStream, "empty stream from provider"),
 		`error stream "` + http.StatusText(404) + ` at 1:2"`: llm.Errorf(llm.CauseStream, "Not Found at 1:2"),
 	} {

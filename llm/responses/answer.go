@@ -37,20 +37,22 @@ func (a *answer) end(server wire.Server, done bool, shown string) (llm.Event, er
 	m := a.message(shown)
 	switch {
 	case !a.received:
-		return llm.Event{}, llm.Errorf(llm.CauseStream, "empty stream from provider")
+		return llm.Event{}, wire.Nothing(false)
 	case a.status == "incomplete":
 		if !cutReason(a.reason) {
 			return llm.Event{}, server.Ended(a.reason)
 		}
 		m.Truncated = true
+	case a.status == "" && done && len(a.items.list) == 0:
+		return llm.Event{}, wire.Nothing(true)
 	case a.status == "" && !(done && a.wholeCalls(m)):
 		// Calls are acted upon, so they are taken without a terminal event only
 		// when everything else says that they are complete.
-		return llm.Event{}, llm.Errorf(llm.CauseStream, "the stream of %s ended before the answer was complete", server.Host)
+		return llm.Event{}, server.Incomplete("ended the stream before the answer was complete")
 	case len(m.Calls) > 0 && !a.callsEnded():
-		return llm.Event{}, llm.Errorf(llm.CauseStream, "%s ended the answer in the middle of a tool call", server.Host)
+		return llm.Event{}, server.Incomplete("ended the answer in the middle of a tool call")
 	case m.Text == "" && !slices.ContainsFunc(a.items.list, func(it *item) bool { return it.kind != message }):
-		return llm.Event{}, llm.Errorf(llm.CauseStream, "the model returned nothing")
+		return llm.Event{}, wire.Nothing(true)
 	}
 	if len(m.Text) > wire.MaxText {
 		return llm.Event{}, wire.ErrText

@@ -324,7 +324,7 @@ func (t *turn) terminal(status string, raw json.RawMessage) error {
 	case status == "failed" && r.reason() != "":
 		return t.endpoint.Ended(r.reason())
 	case status == "queued", status == "in_progress":
-		return t.Fail("sent an answer that is not finished")
+		return t.endpoint.Incomplete("sent an answer that is not finished")
 	default:
 		return t.endpoint.Ended(status)
 	}

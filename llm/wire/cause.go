@@ -31,6 +31,8 @@ func classify(status int, r report, wait time.Duration) llm.Cause {
 		return llm.CauseFiltered
 	case status == http.StatusForbidden:
 		return llm.CauseAuth
+	case named == llm.CauseOutputTruncated:
+		return named
 	case overflow(status, named, r):
 		return llm.CauseContextLength
 	case status == 0 && named != "":
@@ -88,6 +90,8 @@ func byWord(w string) llm.Cause {
 	case "context_length_exceeded", "exceed_context_size_error", "context_window_exceeded",
 		"model_context_window_exceeded", "request_too_large":
 		return llm.CauseContextLength
+	case "output_truncated":
+		return llm.CauseOutputTruncated
 	case "insufficient_quota", "quota_exceeded", "billing_hard_limit_reached", "billing_not_active", "billing_error",
 		"insufficient_balance", "insufficient_credits", "insufficient_funds", "payment_required", "usage_limit_reached",
 		"access_terminated", "credit_balance_exhausted":

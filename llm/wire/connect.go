@@ -35,10 +35,11 @@ func (s Server) Connect(err error) *llm.Error {
 		what = s.Clean(err.Error())
 	}
 	return &llm.Error{
-		Cause:   llm.CauseUnreachable,
-		Message: "connect to " + place + ": " + what,
-		Hint:    hint,
-		Err:     err,
+		Cause:     llm.CauseUnreachable,
+		Message:   "connect to " + place + ": " + what,
+		Hint:      hint,
+		Permanent: lasting(err),
+		Err:       err,
 	}
 }
 
@@ -68,20 +69,6 @@ func (s Server) detour(via proxied, hint string) (place, remedy string) {
 		hint = "check the proxy; hosts that NO_PROXY names are asked without one"
 	}
 	return place, hint
-}
-
-// Broken makes the error of an answer whose bytes stopped with err. Something
-// was received, so this is a matter of the stream and not of the connection.
-func (s Server) Broken(err error) *llm.Error {
-	what, _ := fault(err)
-	if what == "" {
-		what = s.Clean(err.Error())
-	}
-	return &llm.Error{
-		Cause:   llm.CauseStream,
-		Message: "read the answer of " + s.Host + ": " + what,
-		Err:     err,
-	}
 }
 
 // fault names a connection fault and what to do about it; "" when it is none
@@ -124,6 +111,29 @@ func fault(err error) (what, hint string) {
 		return "no answer in time", ""
 	}
 	return "", ""
+}
+
+// lasting reports a fault that the same request would meet again: a name that does
+// not exist, a certificate, the wrong protocol, a limit or a rule of ours. A server
+// that closes the connection may be one that is just being started again, also
+// where package transport adds what the fault could be.
+func lasting(err error) bool {
+	var dns *net.DNSError
+	var told remedied
+	switch {
+	case errors.As(err, &told):
+		return !strings.Contains(told.Error(), "closed the connection")
+	case errors.As(err, &dns):
+		return dns.IsNotFound && !dns.IsTemporary && !dns.IsTimeout
+	case is(err, 0, "remote error: tls:"):
+		return !is(err, 0, "tls: internal error")
+	}
+	return certificate(err) || plainHTTP(err) || is(err, 0,
+		"selected unsupported protocol version",
+		`malformed HTTP response "\x15\x03`,
+		"server response headers exceeded", "response header list larger than", "connection error: COMPRESSION_ERROR",
+		"unsupported protocol scheme", "net/http: invalid header",
+		"it answered 403 (", "it answered 407 (") // a proxy that lets nobody, or not us, through
 }
 
 // is also compares texts: the error numbers of Windows sockets are not those

@@ -120,10 +120,3 @@ func TestConnectKeepsTheError(t *testing.T) {
 		t.Errorf("got %v, want one that wraps the deadline", e.Err)
 	}
 }
-
-func TestBroken(t *testing.T) {
-	e := (Server{Host: "h"}).Broken(io.ErrUnexpectedEOF)
-	if e.Cause != llm.CauseStream || e.Message != "read the answer of h: the connection was closed by the other side" {
-		t.Errorf("got %+v", e)
-	}
-}

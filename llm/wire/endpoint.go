@@ -174,7 +174,7 @@ func (e *Endpoint) request(ctx context.Context, method, path string, body []byte
 		content = bytes.NewReader(body)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, target, content)
-	if err != nil || req.URL.Host == "" {
+	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
 		// The error would quote the URL, which may hold a secret.
 		return nil, llm.Errorf(llm.CauseBadRequest, "the base URL is not valid").WithHint("check the base URL")
 	}

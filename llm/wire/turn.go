@@ -83,7 +83,7 @@ func (t *Turn) close() {
 // message.
 func (t *Turn) run(h http.Header, p Protocol) error {
 	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return t.Fail("compressed its answer (" + coding + ") although it was asked not to")
+		return t.refuse("compressed its answer (" + coding + ") although it was asked not to")
 	}
 	start, err := t.begin()
 	if err != nil && len(start) == 0 {
@@ -146,7 +146,7 @@ func (t *Turn) plain(p Protocol, r io.Reader) error {
 	case err != nil:
 		return t.endpoint.Broken(err)
 	case len(data) > most:
-		return t.Fail("sent an answer that is too large")
+		return t.refuse("sent an answer that is too large")
 	case len(bytes.TrimSpace(data)) == 0:
 		return t.ended(p, io.EOF)
 	}
@@ -163,7 +163,7 @@ func (t *Turn) plain(p Protocol, r io.Reader) error {
 func (t *Turn) page(r io.Reader) error {
 	data, _ := io.ReadAll(io.LimitReader(r, maxPage))
 	e := t.endpoint.InBand(data)
-	e.Cause = llm.CauseBadRequest
+	e.Cause, e.Permanent = llm.CauseBadRequest, true
 	return e.WithHint("check the base URL")
 }
 
@@ -191,7 +191,7 @@ func (t *Turn) stream(p Protocol, events *sse.Reader) error {
 func (t *Turn) limited(err error) error {
 	var limit TooMuch
 	if errors.As(err, &limit) {
-		return t.Fail("sent " + limit.Error())
+		return t.refuse("sent " + limit.Error())
 	}
 	return err
 }
@@ -221,9 +221,12 @@ func (t *Turn) complete(p Protocol) error {
 	return nil
 }
 
-// Fail makes a stream error: the host, then text that may be the server's.
-func (t *Turn) Fail(text string) error {
-	return &llm.Error{Cause: llm.CauseStream, Message: t.endpoint.Host + " " + t.endpoint.Clean(text)}
+// refuse makes the error of an answer that is not read, and would not be another
+// time: the host, then text that may be the server's.
+func (t *Turn) refuse(text string) error {
+	e := t.endpoint.Incomplete(text)
+	e.Permanent = true
+	return e
 }
 
 // Garbage reports data in the stream that is not what the protocol sends. Google
@@ -238,7 +241,7 @@ func (t *Turn) Garbage(data []byte) error {
 		}
 	}
 	excerpt := []rune(t.endpoint.Clean(string(data[:min(len(data), maxPage)])))
-	return t.Fail("sent something in its stream that is not valid: " + string(excerpt[:min(len(excerpt), 100)]))
+	return t.endpoint.Incomplete("sent something in its stream that is not valid: " + string(excerpt[:min(len(excerpt), 100)]))
 }
 
 // Faulty reports whether an error field tells of one: some servers send an empty

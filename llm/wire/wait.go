@@ -33,15 +33,13 @@ func Wait(h http.Header, text string, now time.Time) time.Duration {
 	return textWait(text)
 }
 
-// retryAfter reads seconds, decimals too, or an HTTP date.
+// retryAfter reads an HTTP date, or seconds and the other forms of reset, which some
+// servers use here too.
 func retryAfter(v string, now time.Time) time.Duration {
-	if s, ok := number(v); ok {
-		return span(s, time.Second)
-	}
 	if at, err := http.ParseTime(v); err == nil {
 		return until(at, now)
 	}
-	return 0
+	return reset(v, now)
 }
 
 // resets is the longest wait of the limits that are used up; those with
@@ -89,7 +87,10 @@ func reset(v string, now time.Time) time.Duration {
 // textWait finds "try again in 41.724s", "retry after 2 minutes" or
 // `"retryDelay":"22s"` in lower-case text.
 func textWait(text string) time.Duration {
-	for _, mark := range []string{"try again in", "retry in", "retry after", "retry_after", "retrydelay", "please wait"} {
+	for _, mark := range []string{
+		"try again in", "try again after", "retry in", "retry after", "retry_after", "retry-after", "retrydelay", "please wait",
+		"reset in", "resets in", "reset after", "resets_in_seconds",
+	} {
 		for rest := text; ; {
 			_, after, ok := strings.Cut(rest, mark)
 			if !ok {

@@ -21,6 +21,10 @@ import (
 	"alisio/llm"
 )
 
+// shouldRetry is the header in which a server says what it thinks of another try,
+// "true" or "false".
+const shouldRetry = "X-Should-Retry"
+
 // maxBody is how much of an error body is read, in bytes.
 const maxBody = 64 << 10
 
@@ -58,40 +62,6 @@ func (s Server) status(resp *http.Response) (*llm.Error, report) {
 	return e, r
 }
 
-// Ended makes the error of a reason for which a model ended its answer that is no
-// success; a stream error for one that nobody knows.
-func (s Server) Ended(reason string) *llm.Error {
-	switch strings.ToLower(reason) {
-	case "content_filter":
-		return llm.Errorf(llm.CauseFiltered, "the provider's content filter stopped the answer").
-			WithHint("change the request")
-	case "model_context_window_exceeded", "context_length_exceeded":
-		return llm.Errorf(llm.CauseContextLength, "the conversation no longer fits into the model's window").
-			WithHint("give a smaller task, or use a model with a larger window")
-	case "error", "failed":
-		return llm.Errorf(llm.CauseServer, "%s failed while it was answering", s.Host)
-	case "aborted", "cancelled", "insufficient_system_resource":
-		return llm.Errorf(llm.CauseServer, "%s broke the answer off (%s)", s.Host, strings.ToLower(reason))
-	}
-	return &llm.Error{Cause: llm.CauseStream, Message: s.Host + " " + s.Clean("ended the answer with the unknown finish reason "+reason)}
-}
-
-// InBand makes the error of an error object that came with a success status:
-// an event of a stream, or a whole body. A payload that says nothing gives a
-// stream error.
-func (s Server) InBand(payload []byte) *llm.Error {
-	r := parse(payload[:min(len(payload), maxBody)])
-	if r.empty() {
-		return &llm.Error{Cause: llm.CauseStream, Message: s.Host + " reported an error without saying which"}
-	}
-	e := s.fault(0, r, nil)
-	e.Message = s.sentence("reported an error", r)
-	if e.Message == "" {
-		e.Message = s.Host + " reported an error without saying which"
-	}
-	return e
-}
-
 // fault decides everything but the message.
 func (s Server) fault(status int, r report, h http.Header) *llm.Error {
 	e := &llm.Error{Status: status}
@@ -104,6 +74,7 @@ func (s Server) fault(status int, r report, h http.Header) *llm.Error {
 		e.RetryAfter = Wait(r.header, r.evidence, now)
 	}
 	e.Cause = classify(e.Status, r, e.RetryAfter)
+	e.Permanent = h.Get(shouldRetry) == "false" || r.header.Get(shouldRetry) == "false"
 	e.Hint = s.hint(e.Cause, e.Status)
 	return e
 }
@@ -148,6 +119,8 @@ func (s Server) hint(c llm.Cause, status int) string {
 		return "wait, or use another model"
 	case llm.CauseContextLength:
 		return "give a smaller task, or use a model with a larger window"
+	case llm.CauseOutputTruncated:
+		return "raise limits.maxOutputTokens, or ask for less at once"
 	case llm.CauseFiltered:
 		return "the provider's content filter refused this: change the request"
 	case llm.CauseBadRequest:
