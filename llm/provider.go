@@ -52,8 +52,8 @@ const (
 	// Activity tells of a typed stream event without content: the server has
 	// received the request and works on it. Comments are none.
 	Activity
-	// CallDelta tells that a piece of a tool call arrived: progress of the model
-	// without visible content.
+	// CallDelta tells that a piece of a tool call arrived, or of something else that
+	// the model made and nobody is shown: progress without visible content.
 	CallDelta
 	// Completed carries the whole answer in Message and Usage.
 	Completed

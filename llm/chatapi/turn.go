@@ -47,8 +47,7 @@ func (t *turn) Event(ev sse.Event) error {
 		return t.endpoint.InBand(ev.Data)
 	}
 	if t.walker.walk(ev.Data) {
-		t.answer.received = true
-		return t.delta()
+		return t.begin(t.delta())
 	}
 	data := bytes.TrimSpace(ev.Data)
 	switch {
@@ -58,7 +57,6 @@ func (t *turn) Event(ev sse.Event) error {
 		t.Done()
 		return nil
 	}
-	t.answer.received = true
 	c, err := decode(data)
 	if fault := c.fault(data); fault != nil {
 		return t.endpoint.InBand(fault)
@@ -66,7 +64,19 @@ func (t *turn) Event(ev sse.Event) error {
 	if err != nil {
 		return t.Garbage(data)
 	}
-	return t.chunk(c)
+	return t.begin(t.chunk(c))
+}
+
+// begin takes what a chunk gave. The first one tells that the server works on an
+// answer, although most have nothing in them but the role.
+func (t *turn) begin(err error) error {
+	if err != nil || t.answer.received {
+		return err
+	}
+	if t.answer.received = true; t.answer.hasNothing() {
+		return t.AddActivity()
+	}
+	return nil
 }
 
 // delta takes what the walker found.
@@ -183,7 +193,7 @@ func (t *turn) calls(d *delta) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return t.AddActivity()
+	return t.AddHidden()
 }
 
 func (t *turn) showReasoning(field string, s []byte) error {

@@ -114,6 +114,8 @@ func record(p llm.Provider, req llm.Request) (events, message string) {
 			fmt.Fprintf(&out, "reasoning %s\n", quote(text.String()))
 		case llm.Activity:
 			out.WriteString("activity\n")
+		case llm.CallDelta:
+			out.WriteString("call\n")
 		}
 		kind = 0
 		text.Reset()

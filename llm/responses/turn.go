@@ -74,7 +74,7 @@ func (t *turn) known(typ string, e *event, data []byte) error {
 		}
 		return t.terminal(strings.TrimPrefix(typ, "response."), e.Response)
 	case "response.output_item.added":
-		return t.progress(t.answer.items.added(at, e.Item))
+		return first(t.answer.items.added(at, e.Item), t.AddActivity)
 	case "response.output_item.done":
 		return t.itemDone(at, e.Item)
 	case "response.output_text.done":
@@ -93,7 +93,7 @@ func (t *turn) known(typ string, e *event, data []byte) error {
 	if kind := kindOf([]byte(typ)); kind != 0 {
 		return t.piece(kind, at, id, e.part(kind), []byte(wire.Text(e.Delta)))
 	}
-	return t.AddActivity()
+	return t.hidden(strings.HasSuffix(typ, ".delta") && len(wire.Text(e.Delta)) > 0)
 }
 
 // part is the number of the part that an event belongs to.
@@ -104,10 +104,11 @@ func (e *event) part(kind deltaKind) int {
 	return max(index(e.ContentIndex), 0)
 }
 
-// progress notes an event without visible content.
-func (t *turn) progress(err error) error {
-	if err != nil {
-		return err
+// hidden notes an event without visible content: a step of the model's, or one of
+// which the server alone tells.
+func (t *turn) hidden(step bool) error {
+	if step {
+		return t.AddHidden()
 	}
 	return t.AddActivity()
 }
@@ -133,11 +134,11 @@ func (t *turn) piece(kind deltaKind, at int, id string, part int, s []byte) erro
 		call = customCall
 	}
 	it, err := t.answer.items.find(at, id, call)
-	if err == nil && it.raw == nil {
-		it.text = append(it.text, s...)
-		err = t.answer.items.keep(len(s))
+	if err != nil || len(s) == 0 || it.raw != nil {
+		return first(err, t.AddActivity)
 	}
-	return t.progress(err)
+	it.text = append(it.text, s...)
+	return first(t.answer.items.keep(len(s)), t.AddHidden)
 }
 
 // text takes and shows a piece of a message's text. What comes behind the whole
@@ -177,7 +178,7 @@ func (t *turn) showText(it *item, s []byte) error {
 func (t *turn) textDone(at int, id string, part int, raw json.RawMessage) error {
 	it, err := t.answer.items.find(at, id, message)
 	if err != nil || it.raw != nil {
-		return t.progress(err)
+		return first(err, t.AddActivity)
 	}
 	if part == it.part && it.saysPart(it.partAt, raw) {
 		return t.AddActivity()
@@ -245,7 +246,7 @@ func (t *turn) thoughtDone(kind deltaKind, at int, id string, part int, raw json
 func (t *turn) argumentsDone(kind string, at int, id string, e *event) error {
 	it, err := t.answer.items.find(at, id, kind)
 	if err != nil || it.raw != nil {
-		return t.progress(err)
+		return first(err, t.AddActivity)
 	}
 	o := outputItem{Arguments: e.Arguments, Input: e.Input}
 	if args := o.arguments(kind, it.text); args != nil {
@@ -255,14 +256,14 @@ func (t *turn) argumentsDone(kind string, at int, id string, e *event) error {
 		it.name = callName(name)
 	}
 	it.whole = it.name != ""
-	return t.progress(t.answer.items.keep(len(it.text) + len(it.name)))
+	return first(t.answer.items.keep(len(it.text)+len(it.name)), t.AddHidden)
 }
 
 // itemDone takes a whole item, and shows what its pieces did not give.
 func (t *turn) itemDone(at int, raw json.RawMessage) error {
 	it, rest, err := t.answer.items.done(at, raw)
 	if err != nil || it == nil {
-		return t.progress(err)
+		return first(err, t.AddActivity)
 	}
 	switch {
 	case it.kind == message && (t.answer.shown == it || len(rest) == it.said()):
@@ -272,7 +273,15 @@ func (t *turn) itemDone(at int, raw json.RawMessage) error {
 			return err
 		}
 	}
-	return t.AddActivity()
+	return t.hidden(it.isCall() || it.kind == reasoning)
+}
+
+// first returns err, or else what then returns.
+func first(err error, then func() error) error {
+	if err != nil {
+		return err
+	}
+	return then()
 }
 
 // wholeThought shows the reasoning of an item that came without pieces.

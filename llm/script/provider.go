@@ -80,8 +80,8 @@ func (p *provider) take(req llm.Request) (*Answer, time.Duration, error) {
 	return a, time.Duration(t.DelayMs) * time.Millisecond, nil
 }
 
-// send streams an answer: reasoning, text, a piece of activity for each
-// fragment of a call, then the whole or the error.
+// send streams an answer: reasoning, text, an event for each fragment of a call,
+// then the whole or the error.
 func (p *provider) send(ctx context.Context, req llm.Request, a *Answer, pause time.Duration, yield func(llm.Event, error) bool) {
 	first := true
 	for ev := range a.events() {
@@ -125,7 +125,7 @@ func (a *Answer) events() iter.Seq[llm.Event] {
 		}
 		for _, c := range a.Calls {
 			for range 1 + len(a.Chunks(c.Arguments)) {
-				if !yield(llm.Event{Kind: llm.Activity}) {
+				if !yield(llm.Event{Kind: llm.CallDelta}) {
 					return
 				}
 			}

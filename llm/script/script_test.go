@@ -86,8 +86,8 @@ func TestWholeAnswer(t *testing.T) {
 		t.Errorf("reasoning = %q, want %q", got, want)
 	}
 	// Heads of four calls and the fragments of {"b":1,"a":2}, {br and {}.
-	if got, want := len(texts(evs, llm.Activity)), 4+7+2+1; got != want {
-		t.Errorf("%d pieces of activity, want %d", got, want)
+	if got, want := len(texts(evs, llm.CallDelta)), 4+7+2+1; got != want {
+		t.Errorf("%d pieces of calls, want %d", got, want)
 	}
 	last := evs[len(evs)-1]
 	if last.Kind != llm.Completed || *last.Usage != (llm.Usage{Input: 9, Output: 3, CachedInput: 4, Reasoning: 1}) {

@@ -90,8 +90,11 @@ func add(b *strings.Builder, s []byte) {
 	b.Write(s)
 }
 
-// AddActivity notes progress without visible content.
+// AddActivity notes an event by which the model got no further.
 func (d *Deltas) AddActivity() error { return d.show(llm.Activity) }
+
+// AddHidden notes progress of the model without visible content: a piece of a call.
+func (d *Deltas) AddHidden() error { return d.show(llm.CallDelta) }
 
 // show makes kind the pending one; what is pending of another kind goes out
 // first.
