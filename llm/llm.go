@@ -47,7 +47,7 @@ type Message struct {
 	// (reasoning that must go back, text, calls), verbatim. It is replayed to
 	// the same Origin only, and only as far as it agrees with Calls; elsewhere
 	// the message is rebuilt from Text and Calls. Empty when these say
-	// everything.
+	// everything. Calls whose arguments were cut are not in it.
 	ProviderData []json.RawMessage
 	// Origin names who produced an assistant message.
 	Origin Origin

@@ -74,8 +74,7 @@ func (a *answer) end(server wire.Server, done bool) (llm.Event, error) {
 	case a.hasNothing():
 		return llm.Event{}, wire.Nothing(true)
 	}
-	m := a.message()
-	m.Truncated = cut
+	m := a.message(cut)
 	return llm.Event{Kind: llm.Completed, Message: &m, Usage: a.usage}, nil
 }
 
@@ -99,9 +98,9 @@ func lengthReason(reason string) bool {
 }
 
 // message builds the finished message. It settles the ids of calls, which data
-// then repeats.
-func (a *answer) message() llm.Message {
-	m := llm.Message{Role: llm.RoleAssistant, Text: a.deltas.Text(), Calls: a.calls.calls(), Origin: a.origin}
+// then repeats but for the calls that are cut.
+func (a *answer) message(cut bool) llm.Message {
+	m := llm.Message{Role: llm.RoleAssistant, Text: a.deltas.Text(), Calls: a.calls.calls(cut), Origin: a.origin, Truncated: cut}
 	if a.needsData() {
 		m.ProviderData = []json.RawMessage{a.data()}
 	}
@@ -147,9 +146,5 @@ func (a *answer) data() json.RawMessage {
 		b = append(b, `,"extra_content":`...)
 		b = append(b, a.extra...)
 	}
-	if len(a.calls.slots) > 0 {
-		b = append(b, `,"tool_calls":`...)
-		b = a.calls.appendCalls(b)
-	}
-	return append(b, '}')
+	return append(a.calls.appendCalls(b), '}')
 }

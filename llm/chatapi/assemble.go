@@ -47,6 +47,8 @@ type slot struct {
 	name  string
 	args  []byte
 	end   ending
+	// cut: the arguments ended too early. The call does not go back.
+	cut bool
 	// extra are the keys of the call that this client does not know, verbatim;
 	// servers want them back (Gemini's thought signatures).
 	extra map[string]json.RawMessage
@@ -222,8 +224,8 @@ func (a *assembly) whole() bool {
 }
 
 // calls returns the calls. From here on each has an id that is its own within
-// the answer.
-func (a *assembly) calls() []llm.ToolCall {
+// the answer, and is known to be cut or not.
+func (a *assembly) calls(truncated bool) []llm.ToolCall {
 	var calls []llm.ToolCall
 	used := map[string]bool{}
 	for _, s := range a.slots {
@@ -231,19 +233,23 @@ func (a *assembly) calls() []llm.ToolCall {
 			s.id = wire.NewID()
 		}
 		used[s.id] = true
-		calls = append(calls, llm.ToolCall{ID: s.id, Name: strings.ToValidUTF8(s.name, "\uFFFD"), Arguments: s.arguments()})
+		c := llm.ToolCall{ID: s.id, Name: strings.ToValidUTF8(s.name, "\uFFFD"), Arguments: s.arguments()}
+		s.cut = wire.CutOff(c.Arguments, truncated)
+		calls = append(calls, c)
 	}
 	return calls
 }
 
-// appendCalls appends tool_calls as they go back to the server. Call calls
-// first: it settles the ids.
+// appendCalls appends tool_calls as they go back to the server, if there are any.
+// Call calls first.
 func (a *assembly) appendCalls(b []byte) []byte {
-	b = append(b, '[')
-	for i, s := range a.slots {
-		if i > 0 {
-			b = append(b, ',')
+	next := `,"tool_calls":[`
+	for _, s := range a.slots {
+		if s.cut {
+			continue
 		}
+		b = append(b, next...)
+		next = ","
 		b = append(b, `{"id":`...)
 		b = wire.AppendString(b, s.id)
 		b = append(b, `,"type":"function","function":{"name":`...)
@@ -259,12 +265,15 @@ func (a *assembly) appendCalls(b []byte) []byte {
 		}
 		b = append(b, '}')
 	}
-	return append(b, ']')
+	if next == "," {
+		b = append(b, ']')
+	}
+	return b
 }
 
-// hasExtra reports whether a call has more than every server knows.
+// hasExtra reports whether a call that goes back has more than every server knows.
 func (a *assembly) hasExtra() bool {
-	return slices.ContainsFunc(a.slots, func(s *slot) bool { return len(s.extra) > 0 })
+	return slices.ContainsFunc(a.slots, func(s *slot) bool { return len(s.extra) > 0 && !s.cut })
 }
 
 // ending follows JSON text and knows when its outermost object has ended, at a

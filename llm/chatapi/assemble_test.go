@@ -31,7 +31,7 @@ func assemble(t *testing.T, chunks ...string) []string {
 		}
 	}
 	var out []string
-	for _, c := range a.calls() {
+	for _, c := range a.calls(false) {
 		out = append(out, c.ID+" "+c.Name+" "+c.Arguments)
 	}
 	return out

@@ -161,6 +161,27 @@ func TestC045StrictEndpoint(t *testing.T) {
 	}
 }
 
+// Symptom: a router rewrites length to tool_calls, so cut arguments slip past the
+// length check. Trigger: arguments that end in a string, finish_reason tool_calls.
+// Whoever takes the call out of the message sends back what its provider gave, with
+// the reasoning and without the call.
+func TestC053CutCallsDoNotGoBack(t *testing.T) {
+	llmtest.Run(t, "chat", "c053-*", provider)
+	const chunk = `data: {"choices":[{"index":0,"delta":{"reasoning_content":"Hm.","content":"I write.","tool_calls":[{"index":0,"id":"c1","function":{"name":"write","arguments":"{\"a\":\"x"}}]},"finish_reason":"tool_calls"}]}`
+	events, err := stream(client(), strings.NewReader(chunk+"\n\ndata: [DONE]\n\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := *events[len(events)-1].Message
+	m.Calls = nil
+	req := hello()
+	req.Messages = append(req.Messages, m, req.Messages[0])
+	body, err := client().body(req, nil)
+	if want := `,{"role":"assistant","content":"I write.","reasoning_content":"Hm."},`; err != nil || !strings.Contains(string(body), want) {
+		t.Errorf("got %s, %v, want one with %s", body, err, want)
+	}
+}
+
 // twoTurns lets a model make one call and returns the bodies of both requests.
 func twoTurns(t *testing.T, delta string) []string {
 	t.Helper()

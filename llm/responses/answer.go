@@ -42,7 +42,6 @@ func (a *answer) end(server wire.Server, done bool, shown string) (llm.Event, er
 		if !cutReason(a.reason) {
 			return llm.Event{}, server.Ended(a.reason)
 		}
-		m.Truncated = true
 	case a.status == "" && done && len(a.items.list) == 0:
 		return llm.Event{}, wire.Nothing(true)
 	case a.status == "" && !(done && a.wholeCalls(m)):
@@ -93,21 +92,31 @@ func (a *answer) wholeCalls(m llm.Message) bool {
 
 // message builds the finished message.
 func (a *answer) message(shown string) llm.Message {
-	m := llm.Message{Role: llm.RoleAssistant, Text: a.items.text(shown), Origin: a.origin}
+	m := llm.Message{
+		Role: llm.RoleAssistant, Text: a.items.text(shown), Origin: a.origin,
+		Truncated: a.status == "incomplete",
+	}
 	var own bool
-	if m.Calls, own = a.items.calls(); own {
-		m.ProviderData = a.data()
+	if m.Calls, own = a.items.calls(m.Truncated); own {
+		m.ProviderData = a.items.data(m.Truncated)
 	}
 	return m
 }
 
-// data is the output as it goes back: all items in order, as they came. Where
-// one is missing the pieces of others are worth nothing, and the message is
-// rebuilt from its text and its calls.
-func (a *answer) data() []json.RawMessage {
+// data is the output as it goes back: all items in order, as they came. Calls that
+// were cut are left out at the end, and with them the reasoning that led to them;
+// in an answer that was cut also reasoning that led to nothing. Servers refuse it
+// alone (C046). Where any other item is missing the pieces of the rest are worth
+// nothing, and the message is rebuilt from its text and its calls.
+func (l *items) data(truncated bool) []json.RawMessage {
+	list, gone := l.list, truncated
+	for n := len(list) - 1; n >= 0 && (list[n].cut || gone && list[n].kind == reasoning); n-- {
+		gone = gone || list[n].cut
+		list = list[:n]
+	}
 	var data []json.RawMessage
-	for _, it := range a.items.list {
-		if it.raw == nil || deep(it.raw, maxNesting) {
+	for _, it := range list {
+		if it.raw == nil || it.cut || deep(it.raw, maxNesting) {
 			return nil
 		}
 		data = append(data, it.raw)

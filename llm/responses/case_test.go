@@ -174,6 +174,27 @@ func TestC046ReasoningStaysBesideItsMessage(t *testing.T) {
 	}
 }
 
+// Symptom as above. Trigger: the output limit cuts a call behind rs_2; whoever takes
+// it out of the message must not leave rs_2 behind, nor ids of the whole pair apart.
+func TestC046ReasoningOfACutCallIsLeftOut(t *testing.T) {
+	rs := func(n string) string {
+		return `{"id":"rs_` + n + `","type":"reasoning","summary":[],"encrypted_content":"g"}`
+	}
+	fc := `{"id":"fc_1","type":"function_call","status":"completed","call_id":"c1","name":"read","arguments":"{}"}`
+	cut := `{"id":"fc_2","type":"function_call","status":"incomplete","call_id":"c2","name":"read","arguments":"{\"a"}`
+	got, err := stream(strings.NewReader(events(doneEvent(0, rs("1")), doneEvent(1, fc), doneEvent(2, rs("2")), doneEvent(3, cut),
+		`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := *got[len(got)-1].Message
+	m.Calls = m.Calls[:1]
+	body, err := client(nil).body(llm.Request{Model: "m", Messages: []llm.Message{user("hi"), m, result("c1", "r")}}, nil)
+	if sent := string(body); err != nil || !strings.Contains(sent, rs("1")+","+fc+`,{"type":"function_call_output"`) || strings.Contains(sent, "_2") {
+		t.Errorf("got %s, %v", body, err)
+	}
+}
+
 // A server without this protocol says 404, or 401 behind some gateways: the hint
 // names the other one. A model that is not there is another matter.
 func TestHintForAServerWithoutThisProtocol(t *testing.T) {

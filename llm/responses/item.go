@@ -56,6 +56,8 @@ type item struct {
 	callID, name, status string
 	// whole: the arguments have ended, and nothing said that they were cut.
 	whole bool
+	// cut: its arguments ended too early, or it is not whole. It does not go back.
+	cut bool
 }
 
 // said returns how many bytes of text a message has so far.
@@ -419,9 +421,10 @@ func (l *items) says(s string) bool {
 
 const blankLine = "\n\n"
 
-// calls returns the calls, each with an id that is its own within the answer.
-// It reports false when an id had to be made, which the items then lack.
-func (l *items) calls() (calls []llm.ToolCall, own bool) {
+// calls returns the calls, each with an id that is its own within the answer, and
+// finds which are cut. It reports false when an id had to be made, which the item
+// then lacks; that of a cut call is of no use.
+func (l *items) calls(truncated bool) (calls []llm.ToolCall, own bool) {
 	used := map[string]bool{}
 	own = true
 	for _, it := range l.list {
@@ -429,13 +432,14 @@ func (l *items) calls() (calls []llm.ToolCall, own bool) {
 			continue
 		}
 		id, arguments := it.callID, it.arguments()
-		for ; used[id] || !wire.FitID(id); own = false {
-			id = wire.NewID()
-		}
-		used[id] = true
 		if !it.whole {
 			arguments = it.cutArguments()
 		}
+		it.cut = wire.CutOff(arguments, truncated)
+		for used[id] || !wire.FitID(id) {
+			id, own = wire.NewID(), own && it.cut
+		}
+		used[id] = true
 		calls = append(calls, llm.ToolCall{ID: id, Name: strings.ToValidUTF8(it.name, "\uFFFD"), Arguments: arguments})
 	}
 	return calls, own

@@ -6,7 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -126,6 +128,17 @@ func CallArguments(args string) string {
 		return "{}"
 	}
 	return args
+}
+
+// CutOff reports whether arguments ended before their JSON did; in an answer that
+// was cut, whether they are no JSON, since then no other reason is as likely. Such a
+// call is never run and never goes back (spec runner.md, "Truncation recovery").
+func CutOff(args string, truncated bool) bool {
+	if json.Valid([]byte(args)) {
+		return false
+	}
+	var value json.RawMessage
+	return truncated || errors.Is(json.NewDecoder(strings.NewReader(args)).Decode(&value), io.ErrUnexpectedEOF)
 }
 
 // IsObject reports whether b is one JSON object.

@@ -175,6 +175,17 @@ func TestInBand(t *testing.T) {
 	}
 }
 
+func TestCutOff(t *testing.T) {
+	for args, want := range map[string][2]bool{ // in a whole answer, in one that was cut
+		`{}`: {}, `{"a":1}`: {}, `{"a":"x`: {true, true}, `{`: {true, true}, `{"a":1`: {true, true},
+		`{a:1}`: {false, true}, `{"a":1}}`: {false, true}, `{"a":01}`: {false, true},
+	} {
+		if got := [2]bool{CutOff(args, false), CutOff(args, true)}; got != want {
+			t.Errorf("%s: got %v, want %v", args, got, want)
+		}
+	}
+}
+
 func TestHints(t *testing.T) {
 	for status, want := range map[int]string{401: "API key", 403: "API key", 402: "credit", 404: "--model", 405: "base URL", 429: "wait", 413: "smaller task"} {
 		e := (Server{Key: "sk-12345"}).Status(answer(status, ""))
