@@ -52,21 +52,21 @@ func (p *provider) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Ev
 			return
 		}
 		used = true
-		a, pause, err := p.take(req)
+		t, a, err := p.take(req)
 		if err != nil {
 			yield(llm.Event{}, err)
 			return
 		}
-		p.send(ctx, req, a, pause, yield)
+		p.send(ctx, req, t, a, yield)
 	}
 }
 
 // take hands out the next turn. A turn that can not be made ready is used up.
-func (p *provider) take(req llm.Request) (*Answer, time.Duration, error) {
+func (p *provider) take(req llm.Request) (*Turn, *Answer, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.next >= len(p.script.Turns) {
-		return nil, 0, llm.Errorf(llm.CauseBadRequest,
+		return nil, nil, llm.Errorf(llm.CauseBadRequest,
 			"the script is over: it has %d turns and this is one request more", len(p.script.Turns))
 	}
 	t := &p.script.Turns[p.next]
@@ -74,32 +74,38 @@ func (p *provider) take(req llm.Request) (*Answer, time.Duration, error) {
 	vars := maps.Clone(p.vars)
 	a, err := t.Answer(p.next, results(req.Messages), vars)
 	if err != nil {
-		return nil, 0, llm.Errorf(llm.CauseBadRequest, "script turn %d: %w", p.next, err)
+		return nil, nil, llm.Errorf(llm.CauseBadRequest, "script turn %d: %w", p.next, err)
 	}
 	p.vars = vars
-	return a, time.Duration(t.DelayMs) * time.Millisecond, nil
+	return t, a, nil
 }
 
 // send streams an answer: reasoning, text, an event for each fragment of a call,
 // then the whole or the error.
-func (p *provider) send(ctx context.Context, req llm.Request, a *Answer, pause time.Duration, yield func(llm.Event, error) bool) {
-	first := true
+func (p *provider) send(ctx context.Context, req llm.Request, t *Turn, a *Answer, yield func(llm.Event, error) bool) {
+	pause := t.StartMs
 	for ev := range a.events() {
-		if !first && !wait(ctx, pause) || ctx.Err() != nil {
+		if !wait(ctx, pause) {
 			yield(llm.Event{}, ctx.Err())
 			return
 		}
-		first = false
+		pause = t.DelayMs
 		if !yield(ev, nil) {
 			return
 		}
 	}
-	if err := ctx.Err(); err != nil {
-		yield(llm.Event{}, err)
-		return
+	pause = t.EndMs
+	if len(a.Reasoning)+len(a.Text)+len(a.Calls) == 0 {
+		pause += t.StartMs
 	}
-	if a.Err != nil {
+	switch {
+	case !wait(ctx, pause):
+		yield(llm.Event{}, ctx.Err())
+		return
+	case a.Err != nil:
 		yield(llm.Event{}, a.Err)
+		return
+	case t.NoEnd:
 		return
 	}
 	model := req.Model
@@ -153,6 +159,8 @@ func (f *Failure) err() *llm.Error {
 		Status:     f.Status,
 		Message:    f.Message,
 		RetryAfter: time.Duration(f.RetryAfterMs) * time.Millisecond,
+		Stream:     f.Stream,
+		Permanent:  f.Permanent,
 	}
 }
 
@@ -174,12 +182,12 @@ func results(msgs []llm.Message) string {
 	return llm.PartsText(parts)
 }
 
-// wait pauses for d and reports whether ctx is still good.
-func wait(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return true
+// wait pauses for some milliseconds and reports whether ctx is still good.
+func wait(ctx context.Context, ms int) bool {
+	if ms == 0 {
+		return ctx.Err() == nil
 	}
-	t := time.NewTimer(d)
+	t := time.NewTimer(time.Duration(ms) * time.Millisecond)
 	defer t.Stop()
 	select {
 	case <-t.C:

@@ -15,11 +15,16 @@
 //	   "usage": {"input": 9, "output": 3, "cachedInput": 4, "reasoning": 1},
 //	   "truncated": false,                the output limit cut this answer
 //	   "chunk": 16,                       characters a delta
-//	   "delayMs": 0},                     pause before each delta but the first
+//	   "startMs": 0,                      silence before the first event
+//	   "delayMs": 0,                      pause before each delta but the first
+//	   "endMs": 0,                        silence behind the last delta
+//	   "noEnd": false},                   neither completed nor an error comes
 //	  {"capture": {"SHA": "sha256: ([0-9a-f]+)"},
 //	   "calls": [{"name": "edit_file", "arguments": {"expectedHash": "${SHA}"}}]},
 //	  {"error": {"cause": "server", "message": "the model fell over",
-//	             "status": 503, "retryAfterMs": 0}}]}
+//	             "status": 503, "retryAfterMs": 0,
+//	             "stream": "lost",        or incomplete, empty, error
+//	             "permanent": false}}]}
 //
 // Arguments are an object, or a string that is sent as it is (so that broken
 // JSON can be sent too). A capture is a regular expression with one group, run
@@ -27,7 +32,8 @@
 // message; from its turn on ${NAME} stands for what the group matched, in text
 // and reasoning as it is, in arguments escaped for a JSON string. $${NAME} is
 // a literal ${NAME}. An unknown name and a capture without a match are errors.
-// An error comes after the text and calls of its turn have been streamed.
+// An error comes after the text and calls of its turn have been streamed. The pauses
+// end with the request: by a large one a model falls silent for good.
 package script
 
 import (
@@ -63,8 +69,13 @@ type Turn struct {
 	Error     *Failure   `json:"error"`
 	// Chunk is the number of characters of a delta; zero is 16.
 	Chunk int `json:"chunk"`
-	// DelayMs is the pause in milliseconds before each delta but the first.
+	// StartMs, DelayMs and EndMs are the pauses in milliseconds before the first
+	// event, before each delta but the first, and behind the last delta.
+	StartMs int `json:"startMs"`
 	DelayMs int `json:"delayMs"`
+	EndMs   int `json:"endMs"`
+	// NoEnd: the sequence ends without the event or the error that it owes.
+	NoEnd bool `json:"noEnd"`
 }
 
 // Call is a tool call of a turn.
@@ -83,6 +94,9 @@ type Failure struct {
 	Message      string    `json:"message"`
 	Status       int       `json:"status"`
 	RetryAfterMs int       `json:"retryAfterMs"`
+	// Stream is how the stream ended, empty when there was none.
+	Stream    llm.StreamEnd `json:"stream"`
+	Permanent bool          `json:"permanent"`
 }
 
 // Parse reads a script. Errors name the turn, counted from 1.
@@ -124,8 +138,8 @@ func Decode[T any](data []byte, v *T) error {
 
 // Check reports what is wrong with a turn, without running it.
 func (t *Turn) Check() error {
-	if t.Chunk < 0 || t.DelayMs < 0 {
-		return errors.New("chunk and delayMs can not be negative")
+	if t.Chunk < 0 || t.StartMs < 0 || t.DelayMs < 0 || t.EndMs < 0 {
+		return errors.New("chunk, startMs, delayMs and endMs can not be negative")
 	}
 	for i, c := range t.Calls {
 		if c.Name == "" {
@@ -140,10 +154,19 @@ func (t *Turn) Check() error {
 			return err
 		}
 	}
-	if t.Error != nil && !slices.Contains(causes, t.Error.Cause) {
+	switch {
+	case t.Error == nil:
+		return nil
+	case t.NoEnd:
+		return errors.New("an error is an end: noEnd can not stand beside it")
+	case !slices.Contains(causes, t.Error.Cause):
 		return fmt.Errorf("error: unknown cause %q", t.Error.Cause)
 	}
-	return nil
+	switch t.Error.Stream {
+	case "", llm.StreamLost, llm.StreamIncomplete, llm.StreamEmpty, llm.StreamFailed:
+		return nil
+	}
+	return fmt.Errorf("error: unknown end of a stream %q", t.Error.Stream)
 }
 
 // causes are those that a provider can fail with.

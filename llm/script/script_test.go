@@ -60,6 +60,9 @@ func TestParseErrors(t *testing.T) {
 		{`{"turns":[{"capture":{"A":"(x"}}]}`, "capture A: error parsing regexp"},
 		{`{"turns":[{"capture":{"A B":"(x)"}}]}`, `capture "A B": a name is`},
 		{`{"turns":[{"error":{"cause":"tired"}}]}`, `unknown cause "tired"`},
+		{`{"turns":[{"error":{"cause":"stream","stream":"tired"}}]}`, `unknown end of a stream "tired"`},
+		{`{"turns":[{"noEnd":true,"error":{"cause":"stream"}}]}`, "an error is an end"},
+		{`{"turns":[{"endMs":-1}]}`, "can not be negative"},
 		{`{"turns":[{"usage":{"inptu":1}}]}`, `unknown field "inptu"`},
 		{`{"turns":[{"chunk":-1}]}`, "can not be negative"},
 	} {
@@ -174,13 +177,13 @@ func TestTurnErrors(t *testing.T) {
 }
 
 func TestErrorComesAfterText(t *testing.T) {
-	p := parse(t, `{"turns":[{"text":"so far","error":{"cause":"server","message":"fell over","status":503,"retryAfterMs":1500}}]}`).Provider("toy")
+	p := parse(t, `{"turns":[{"text":"so far","error":{"cause":"server","message":"fell over","status":503,"retryAfterMs":1500,"stream":"error","permanent":true}}]}`).Provider("toy")
 	evs, err := ask(t.Context(), p, llm.Request{})
 	if got := texts(evs, llm.TextDelta); len(evs) != 1 || got[0] != "so far" {
 		t.Errorf("events %+v", evs)
 	}
 	var e *llm.Error
-	if !errors.As(err, &e) || e.Status != 503 || e.RetryAfter != 1500*time.Millisecond {
+	if !errors.As(err, &e) || e.Status != 503 || e.RetryAfter != 1500*time.Millisecond || e.Stream != llm.StreamFailed || !e.Permanent {
 		t.Errorf("error %+v", err)
 	}
 }
@@ -234,6 +237,43 @@ func TestDelayAndCancel(t *testing.T) {
 			t.Errorf("cancel took effect after %v, want %v", got, want)
 		}
 	})
+}
+
+// Where a model falls silent, and for how long; a cancel ends each silence.
+func TestSilence(t *testing.T) {
+	for _, c := range []struct {
+		turn   string
+		deltas int
+		took   time.Duration
+		cause  llm.Cause // of the error at the end
+	}{
+		{`{"text":"ab","chunk":1,"startMs":5000}`, 2, 5 * time.Second, ""},
+		{`{"text":"ab","chunk":1,"delayMs":3000}`, 2, 3 * time.Second, ""},
+		{`{"text":"ab","chunk":1,"endMs":7000}`, 2, 7 * time.Second, ""},
+		{`{"startMs":1000,"endMs":1000}`, 0, 2 * time.Second, ""},
+		{`{"startMs":1000,"error":{"cause":"stream","stream":"empty"}}`, 0, time.Second, llm.CauseStream},
+		{`{"text":"ab","endMs":1000,"error":{"cause":"stream","stream":"lost"}}`, 1, time.Second, llm.CauseStream},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			evs, err := ask(t.Context(), parse(t, `{"turns":[`+c.turn+`]}`).Provider("toy"), llm.Request{})
+			if took := time.Since(start); took != c.took || len(texts(evs, llm.TextDelta)) != c.deltas || llm.CauseOf(err) != c.cause {
+				t.Errorf("%s: got %+v, %v after %v", c.turn, evs, err, took)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), c.took-time.Millisecond)
+			defer cancel()
+			if _, err := ask(ctx, parse(t, `{"turns":[`+c.turn+`]}`).Provider("toy"), llm.Request{}); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: out of time: got %v", c.turn, err)
+			}
+		})
+	}
+}
+
+func TestNoEnd(t *testing.T) {
+	evs, err := ask(t.Context(), parse(t, `{"turns":[{"text":"a","noEnd":true}]}`).Provider("toy"), llm.Request{})
+	if len(evs) != 1 || evs[0].Kind != llm.TextDelta || err != nil {
+		t.Errorf("got %+v, %v, want a delta alone", evs, err)
+	}
 }
 
 func TestCancelledBeforeTheFirstDelta(t *testing.T) {
