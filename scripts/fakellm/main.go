@@ -32,11 +32,19 @@
 //	                 the headers; the response stays without its end
 //	"reset": true    the same by RST; after everything without cutAfter
 //	"hang": true     keep the connection open there until the client leaves
+//	"pingMs": n      with hang, a comment ": ping" each n ms for as long,
+//	"ping": "text"   or these bytes in its place, written as in raw
 //	"repeat": n      answer n requests with this reply, -1 (last one) for ever
 //	"expect": {"contains": […], "lacks": […]}  about the bytes of the request
 //
 // An "error" of a turn is sent as an error event in place of the stream's end.
-// {"hang": true} alone sends headers and then nothing. The usage chunk is sent
+// {"hang": true} alone sends headers and then nothing, with "pingMs" nothing but
+// comments, and with "ping" events as of a server that works on an answer and never
+// gets to it:
+//
+//	{"hang": true, "pingMs": 50, "ping": "data: {\"type\":\"response.in_progress\"}\n\n"}
+//
+// The usage chunk is sent
 // when the request asks for it and the turn has one.
 //
 // To a request of the Responses API the n-th reply's turn is a reasoning item

@@ -275,8 +275,9 @@ func TestReset(t *testing.T) {
 }
 
 func TestHangKeepsTheConnection(t *testing.T) {
-	s, url := start(t, `{"replies":[{"text":"x","hang":true},{"hang":true},{"raw":"abc","cutAfter":2,"hang":true}]}`)
-	for _, want := range []string{"data: [DONE]\n\n", "", "ab"} {
+	s, url := start(t, `{"replies":[{"text":"x","hang":true},{"hang":true},{"raw":"abc","cutAfter":2,"hang":true},
+		{"hang":true,"pingMs":1},{"text":"x","hang":true,"pingMs":1,"ping":"data: \\x7b}\n\n"}]}`)
+	for _, want := range []string{"data: [DONE]\n\n", "", "ab", ": ping\n\n: ping\n\n", "data: [DONE]\n\ndata: {}\n\ndata: {}\n\n"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		req, err := http.NewRequestWithContext(ctx, "POST", url+"/chat/completions", strings.NewReader(ask))
 		if err != nil {
@@ -440,9 +441,14 @@ func TestScriptErrors(t *testing.T) {
 		{`{"replies":[{"bulk":{}}]}`, "bulk wants"},
 		{`{"replies":[{"cutAfter":-2}]}`, "cutAfter"},
 		{`{"replies":[{"hang":true,"reset":true}]}`, "either reset or kept open"},
+		{`{"replies":[{"pingMs":5}]}`, "that hangs"},
+		{`{"replies":[{"hang":true,"ping":"x"}]}`, "that hangs"},
+		{`{"replies":[{"hang":true,"pingMs":5,"cutAfter":-1}]}`, "behind its headers"},
+		{`{"replies":[{"text":"a","startMs":5}]}`, "not for a server"},
 		{`{"replies":[{"status":99}]}`, "status 99"},
 		{`{"replies":[{"rawBase64":"?"}]}`, "illegal base64"},
 		{`{"replies":[{"rawFile":"none"}]}`, "none"},
+		{`{"replies":[{"error":{"cause":"server","stream":"lost"}}]}`, "error goes into the stream"},
 		{`{"replies":[{"error":{"cause":"server","status":500}}]}`, "give status and headers to the reply"},
 	} {
 		_, err := load(write(t, tt.script))

@@ -40,6 +40,8 @@ type reply struct {
 	CutAfter     *int   `json:"cutAfter"`
 	Reset        bool   `json:"reset"`
 	Hang         bool   `json:"hang"`
+	PingMs       int    `json:"pingMs"`
+	Ping         string `json:"ping"`
 	Repeat       int    `json:"repeat"`
 	Expect       expect `json:"expect"`
 
@@ -118,7 +120,7 @@ func (r *reply) check(last bool) error {
 	switch {
 	case contents > 1:
 		return errors.New("a reply is only one of a turn, body, raw, rawBase64, rawFile and bulk")
-	case r.DelayMs < 0 || r.ChunkDelayMs < 0 || r.WriteBytes < 0:
+	case r.DelayMs < 0 || r.ChunkDelayMs < 0 || r.WriteBytes < 0 || r.PingMs < 0:
 		return errors.New("delays and sizes can not be negative")
 	case r.Bulk != nil && (r.Bulk.Deltas < 1 || r.Bulk.Bytes < 1 || r.Bulk.Bytes > 1<<20):
 		return errors.New("bulk wants deltas and bytes of at least 1, and at most 1 MiB a delta")
@@ -126,12 +128,16 @@ func (r *reply) check(last bool) error {
 		return errors.New("cutAfter is a number of bytes, or -1")
 	case r.Hang && r.Reset:
 		return errors.New("a connection is either reset or kept open")
+	case r.PingMs > 0 && (!r.Hang || r.CutAfter != nil && *r.CutAfter < 0), r.Ping != "" && r.PingMs == 0:
+		return errors.New("ping and pingMs are for a reply that hangs behind its headers")
+	case r.StartMs != 0 || r.EndMs != 0 || r.NoEnd:
+		return errors.New("startMs, endMs and noEnd are not for a server: use delayMs, hang and cutAfter")
 	case r.Repeat < -1 || r.Repeat == -1 && !last:
 		return errors.New("only the last reply can repeat for ever, by -1")
 	case r.Status != 0 && (r.Status < 200 || r.Status > 599):
 		return fmt.Errorf("status %d is none that a server sends", r.Status)
-	case r.Error != nil && (r.Error.Status != 0 || r.Error.RetryAfterMs != 0):
-		return errors.New("error goes into the stream: give status and headers to the reply")
+	case r.Error != nil && *r.Error != (script.Failure{Cause: r.Error.Cause, Message: r.Error.Message}):
+		return errors.New("error goes into the stream, with its cause and message: give status and headers to the reply")
 	}
 	return nil
 }

@@ -151,6 +151,8 @@ func (s *sender) write(p []byte) error {
 // ends the response.
 func (s *sender) end() {
 	switch {
+	case s.reply.PingMs > 0:
+		s.ping()
 	case s.reply.Hang:
 		<-s.ctx.Done()
 	case s.reply.Reset || s.reply.CutAfter != nil:
@@ -162,6 +164,19 @@ func (s *sender) end() {
 			tcp.SetLinger(0)
 		}
 		conn.Close()
+	}
+}
+
+// ping goes on until the client leaves, with something that is no part of an answer.
+func (s *sender) ping() {
+	one := []byte(": ping\n\n")
+	if s.reply.Ping != "" {
+		one = unescape(s.reply.Ping)
+	}
+	for wait(s.ctx, s.reply.PingMs) {
+		if _, err := s.w.Write(one); err != nil || s.c.Flush() != nil {
+			return
+		}
 	}
 }
 
