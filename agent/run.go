@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/url"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"alisio/agent/run"
 	"alisio/agent/session"
 	"alisio/agent/text"
+	"alisio/agent/transport"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -181,7 +183,10 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 		}
 		a.host.Publish(e)
 	}
-	limits := run.Limits{MaxTurns: a.o.Config.Limits.MaxTurns, MaxOutputTokens: a.o.Config.Limits.MaxOutputTokens}
+	l, local := a.o.Config.Limits, transport.IsLoopback((&url.URL{Host: choice.Host}).Hostname())
+	limits := run.Limits{MaxTurns: l.MaxTurns, MaxOutputTokens: l.MaxOutputTokens, Timeout: config.Wait(l.TimeoutMs),
+		FirstToken: a.o.Config.FirstToken(local), FirstTokenRetries: config.Tries(l.FirstTokenRetries),
+		Idle: config.Wait(l.IdleTimeoutMs), TruncationRecoveries: config.Tries(l.TruncationRecoveries)}
 	spec := c.spec
 	if agent, err := a.agentOf(c); err == nil && c.parent == "" {
 		spec = agent.Spec

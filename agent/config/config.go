@@ -65,13 +65,6 @@ type Provider struct {
 	ExtraHeaders map[string]string
 }
 
-// Limits bounds a run.
-type Limits struct {
-	MaxTurns int
-	// MaxOutputTokens caps one answer, zero when unset.
-	MaxOutputTokens int
-}
-
 // Context says which instruction files go to the model.
 type Context struct {
 	// ClaudeMdFallback takes CLAUDE.md where a directory has no AGENTS.md.

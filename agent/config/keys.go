@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -43,6 +44,21 @@ func integer(lo, hi int, set func(*Config, string, int)) rule {
 	return takes(fmt.Sprintf("a whole number from %d to %d", lo, hi), func(v node) (int, bool) {
 		n, err := strconv.Atoi(v.text)
 		return n, v.kind == isNumber && err == nil && lo <= n && n <= hi
+	}, set)
+}
+
+// A limit of time is longer than a slip of the unit, and no longer than a day.
+const (
+	LeastTime = 100 * time.Millisecond
+	MostTime  = 24 * time.Hour
+)
+
+// limitMs is a limit of time in milliseconds, or 0 for none.
+func limitMs(set func(*Config, string, int)) rule {
+	lo, hi := LeastTime.Milliseconds(), MostTime.Milliseconds()
+	return takes(fmt.Sprintf("0 for no limit, or a whole number from %d to %d", lo, hi), func(v node) (int, bool) {
+		n, err := strconv.Atoi(v.text)
+		return n, v.kind == isNumber && err == nil && (v.text == "0" || lo <= int64(n) && int64(n) <= hi)
 	}, set)
 }
 

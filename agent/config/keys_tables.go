@@ -48,8 +48,15 @@ func keys() []row {
 
 		{"limits.maxTurns", "100", integer(1, 10000,
 			func(c *Config, _ string, n int) { c.Limits.MaxTurns = n })},
+		{"limits.timeoutMs", "600000", limitMs(func(c *Config, _ string, n int) { c.Limits.TimeoutMs = n })},
+		{"limits.firstTokenTimeoutMs", "120000", limitMs(func(c *Config, _ string, n int) { c.Limits.FirstTokenTimeoutMs = n })},
+		{"limits.firstTokenRetries", "1", integer(0, 10,
+			func(c *Config, _ string, n int) { c.Limits.FirstTokenRetries = n })},
+		{"limits.idleTimeoutMs", "120000", limitMs(func(c *Config, _ string, n int) { c.Limits.IdleTimeoutMs = n })},
 		{"limits.maxOutputTokens", "", integer(1, maxWindow,
 			func(c *Config, _ string, n int) { c.Limits.MaxOutputTokens = n })},
+		{"limits.truncationRecoveries", "2", integer(0, 10,
+			func(c *Config, _ string, n int) { c.Limits.TruncationRecoveries = n })},
 
 		{"context.claudeMdFallback", "false", boolean(func(c *Config, _ string, b bool) { c.Context.ClaudeMdFallback = b })},
 		{"context.maxBytes", "32768", integer(1024, 1<<20,
@@ -100,7 +107,12 @@ func projectKeys() []projectRow {
 		{key: "agents.active"},
 		{key: "agents.effort"},
 		{key: "limits.maxTurns", looser: larger},
+		{key: "limits.timeoutMs", looser: longer},
+		{key: "limits.firstTokenTimeoutMs", looser: longer},
+		{key: "limits.firstTokenRetries", looser: larger},
+		{key: "limits.idleTimeoutMs", looser: longer},
 		{key: "limits.maxOutputTokens", looser: larger},
+		{key: "limits.truncationRecoveries", looser: larger},
 		{key: "permissions.mode", looser: laxer},
 	}
 }

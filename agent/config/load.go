@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // LoadOptions says what Load reads.
@@ -33,6 +34,8 @@ type Overrides struct {
 	Model    *string
 	Mode     *string
 	MaxTurns *int
+	// Timeout is a whole number of milliseconds.
+	Timeout *time.Duration
 	// AddDirs join the directories of the files.
 	AddDirs []string
 }
@@ -159,6 +162,9 @@ func flags(o Overrides, dir string) node {
 	text("--mode", "permissions", "mode", o.Mode)
 	if o.MaxTurns != nil {
 		given("--max-turns", node{kind: isNumber, text: strconv.Itoa(*o.MaxTurns)}, "limits", "maxTurns")
+	}
+	if o.Timeout != nil {
+		given("--timeout", node{kind: isNumber, text: strconv.FormatInt(o.Timeout.Milliseconds(), 10)}, "limits", "timeoutMs")
 	}
 	if len(o.AddDirs) > 0 {
 		src := &source{label: "flag --add-dir", dir: dir}

@@ -121,6 +121,11 @@ func larger(found, inForce node) bool {
 	return errA == nil && errB == nil && a > b
 }
 
+// longer is larger where 0 stands for no limit, which is the loosest of all.
+func longer(found, inForce node) bool {
+	return found.kind == isNumber && inForce.text != "0" && (found.text == "0" || larger(found, inForce))
+}
+
 // laxer compares permission modes.
 func laxer(found, inForce node) bool {
 	a, b := slices.Index(modes(), found.text), slices.Index(modes(), inForce.text)

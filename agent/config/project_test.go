@@ -32,7 +32,9 @@ func TestProjectMayTighten(t *testing.T) {
 	if c.Provider.Model != "p" || !c.Context.ClaudeMdFallback || c.Context.MaxBytes != 1<<20 {
 		t.Errorf("got %+v, %+v", c.Provider, c.Context)
 	}
-	if c.Limits != (Limits{MaxTurns: 50, MaxOutputTokens: 100_000_000}) || c.Permissions.Mode != perm.ModeAuto {
+	want := Default().Limits
+	want.MaxTurns, want.MaxOutputTokens = 50, 100_000_000
+	if c.Limits != want || c.Permissions.Mode != perm.ModeAuto {
 		t.Errorf("got %+v, mode %s", c.Limits, c.Permissions.Mode)
 	}
 	if got, want := c.Origin("permissions.mode"), o.Project.File+":5"; got != want {
@@ -52,6 +54,34 @@ read config %[1]q: line 3: "limits.maxOutputTokens": found 11, looser than 10 (%
 		o.Project.File, global)
 	if err == nil || err.Error() != want {
 		t.Errorf("got:\n%v\nwant:\n%s", err, want)
+	}
+}
+
+// 0 is no limit of time, and so the loosest; of what is tried again it is the least.
+func TestProjectMayNotTakeALimitOff(t *testing.T) {
+	for _, c := range []struct {
+		key, global, project string
+		looser               bool
+	}{
+		{"timeoutMs", "", "600000", false}, {"timeoutMs", "", "600001", true}, {"timeoutMs", "", "0", true},
+		{"timeoutMs", "0", "86400000", false}, {"timeoutMs", "0", "0", false}, {"timeoutMs", "100", "101", true},
+		{"firstTokenTimeoutMs", "", "100", false}, {"firstTokenTimeoutMs", "5000", "0", true}, {"firstTokenTimeoutMs", "0", "5000", false},
+		{"idleTimeoutMs", "", "120000", false}, {"idleTimeoutMs", "", "120001", true}, {"idleTimeoutMs", "", "0", true},
+		{"firstTokenRetries", "", "0", false}, {"firstTokenRetries", "", "2", true}, {"firstTokenRetries", "0", "1", true},
+		{"truncationRecoveries", "", "0", false}, {"truncationRecoveries", "", "3", true}, {"truncationRecoveries", "10", "10", false},
+	} {
+		global := ""
+		if c.global != "" {
+			global = fmt.Sprintf(`{"limits": {%q: %s}}`, c.key, c.global)
+		}
+		_, _, err := project(t, global, fmt.Sprintf(`{"limits": {%q: %s}}`, c.key, c.project))
+		if c.looser != (err != nil) || err != nil && !strings.Contains(err.Error(), "looser than") {
+			t.Errorf("%s: %s over %q: got %v, looser %v", c.key, c.project, c.global, err, c.looser)
+		}
+	}
+	_, _, err := project(t, "", `{"limits": {"timeoutMs": "0"}}`)
+	if err == nil || !strings.Contains(err.Error(), "allowed: 0 for no limit, or a whole number from 100 to 86400000") {
+		t.Errorf("a wrong type: got %v", err)
 	}
 }
 

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestValues(t *testing.T) {
 	d := home(t, `{"models": {"gpt-4.1": {"effort": ["low", /* c */ "high",]}}, "additionalDirectories": ["lib", "/abs"],
 		"provider": {"caFile": "ca.pem", "extraHeaders": {"X-A": "VAR"}, "extraBody": {"b": {"\u0063": 1.50}, "empty": {}}}}`)
-	file, url, turns := filepath.Join(d.Config, "config.json"), "http://host/%22", 7
-	c, err := Load(LoadOptions{Dirs: d, Dir: "/here", Overrides: Overrides{BaseURL: &url, MaxTurns: &turns, AddDirs: []string{"x"}},
+	file, url, turns, limit := filepath.Join(d.Config, "config.json"), "http://host/%22", 7, 90*time.Second
+	c, err := Load(LoadOptions{Dirs: d, Dir: "/here", Overrides: Overrides{BaseURL: &url, MaxTurns: &turns, Timeout: &limit, AddDirs: []string{"x"}},
 		Getenv: func(name string) string { return map[string]string{"ALISIO_MODEL": "a<\"b"}[name] }})
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +25,12 @@ func TestValues(t *testing.T) {
 		{"additionalDirectories", "[" + path("lib") + "," + path("/abs") + "," + string(here) + "]", file + ":1"},
 		{"context.claudeMdFallback", "false", "default"},
 		{"context.maxBytes", "32768", "default"},
+		{"limits.firstTokenRetries", "1", "default"},
+		{"limits.firstTokenTimeoutMs", "120000", "default"},
+		{"limits.idleTimeoutMs", "120000", "default"},
 		{"limits.maxTurns", "7", "flag --max-turns"},
+		{"limits.timeoutMs", "90000", "flag --timeout"},
+		{"limits.truncationRecoveries", "2", "default"},
 		{"models.gpt-4.1.effort", `["low","high"]`, file + ":1"},
 		{"permissions.mode", `"ask"`, "default"},
 		{"pluginHooks.disposeTimeoutMs", "2000", "default"},
@@ -53,8 +59,8 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: got %s of %q, by Origin of %q", v.Key, v.JSON, v.Origin, c.Origin(v.Key))
 		}
 	}
-	if got := len(Default().Values()); got != 17 {
-		t.Errorf("got %d defaults, want 17", got)
+	if got := len(Default().Values()); got != 22 {
+		t.Errorf("got %d defaults, want 22", got)
 	}
 }
 
@@ -84,7 +90,8 @@ func TestKeysAreThoseOfTheManual(t *testing.T) {
 		"provider.extraBody": "", "provider.extraHeaders": "",
 		"models.<id>.contextWindow": "", "models.<id>.maxOutputTokens": "", "models.<id>.effort": "",
 		"models.<id>.price.input": "", "models.<id>.price.output": "", "models.<id>.price.cachedInput": "",
-		"limits.maxTurns": "100", "limits.maxOutputTokens": "",
+		"limits.maxTurns": "100", "limits.maxOutputTokens": "", "limits.timeoutMs": "600000", "limits.firstTokenTimeoutMs": "120000",
+		"limits.firstTokenRetries": "1", "limits.idleTimeoutMs": "120000", "limits.truncationRecoveries": "2",
 		"context.claudeMdFallback": "false", "context.maxBytes": "32768",
 		"pluginHooks.timeoutMs": "15000", "pluginHooks.sessionEndTimeoutMs": "10000", "pluginHooks.disposeTimeoutMs": "2000",
 		"skills": "[]", "skillOverrides.<id>.enabled": "", "agents.active": "", "agents.effort": "",

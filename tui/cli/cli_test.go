@@ -344,7 +344,7 @@ func takes(f flag, name string) bool {
 		words[len(words)-1] = "--" + f.Name + "=" + f.Values[0]
 	}
 	if f.Arg != "" && !f.Inline {
-		words = append(words, append(f.Values, "1")[0])
+		words = append(words, slices.Concat(f.Values, validValues()[f.Arg])[0])
 	}
 	_, err := parse(env(words...))
 	return err == nil || !strings.Contains(err.Error(), "belongs to") && !strings.Contains(err.Error(), "means nothing to")

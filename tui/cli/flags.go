@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"alisio/agent"
 	"alisio/agent/config"
@@ -149,6 +150,8 @@ func commonFlags() []flag {
 			Set: args.On(func(s *settings) *bool { return &s.policy.ReadOnly })},
 		{Name: "store", In: []string{"doctor"}, Help: "check the session database",
 			Set: args.On(func(s *settings) *bool { return &s.store })},
+		{Name: "timeout", In: settingVerbs(), Arg: "TIME", Help: "end a run after so long, as 90s or 1h30m; 0: no limit",
+			Set: setTimeout},
 		{Name: "trust-project", In: settingVerbs(), Help: "take this repository's own configuration, for now",
 			Set: args.On(func(s *settings) *bool { return &s.trust })},
 		{Name: "words", In: []string{"completion"}, Help: "for its script: what can stand as the last word",
@@ -194,5 +197,16 @@ func setMaxTurns(s *settings, v string) error {
 		return fmt.Errorf("found %s, allowed: a whole number from 1 to 10000", base.Clipped(v))
 	}
 	s.overrides.MaxTurns = &n
+	return nil
+}
+
+// setTimeout takes a time with its unit: a bare number could be seconds, as for others,
+// or milliseconds, as in the configuration.
+func setTimeout(s *settings, v string) error {
+	d, err := time.ParseDuration(v)
+	if err != nil || d != 0 && (d < config.LeastTime || d > config.MostTime) {
+		return fmt.Errorf("found %s, allowed: a time with its unit from 100ms to 24h, as 90s, 10m or 1h30m, or 0 for no limit", base.Clipped(v))
+	}
+	s.overrides.Timeout = &d
 	return nil
 }

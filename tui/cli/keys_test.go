@@ -39,6 +39,10 @@ func rangeOf(t *testing.T, words string) span {
 			s.bad = append(s.bad, refused{v, v})
 		}
 		return s
+	case "time": // in milliseconds
+		return span{allowed: "0 for no limit, or a whole number from 100 to 86400000", good: []string{"60000", "0", "100", "86400000"},
+			bad: []refused{{"99", "99"}, {"86400001", "86400001"}, {"1", "1"}, {"-1", "-1"}, {"-0", "-0"}, {"100.5", "100.5"}, {"1e3", "1e3"},
+				{`"90s"`, `"90s"`}, {"true", "true"}, {"null", "null"}}}
 	case "number":
 		s := span{allowed: "a number from 0 to 1000000, for a million tokens", good: []string{"0.5", "0", "1000000", "1e3"}}
 		for _, v := range []string{"-0.001", "1000000.1", "1e999", `"1"`, "false", "null"} {
@@ -280,6 +284,8 @@ func slips(word string) []string {
 func TestEveryKeyKeepsToItsLayer(t *testing.T) {
 	stricter := map[string][2]string{
 		"limits.maxTurns": {"99", "101"}, "permissions.mode": {`"ask"`, `"auto"`},
+		"limits.timeoutMs": {"599999", "0"}, "limits.firstTokenTimeoutMs": {"100", "120001"}, "limits.idleTimeoutMs": {"120000", "0"},
+		"limits.firstTokenRetries": {"0", "2"}, "limits.truncationRecoveries": {"1", "3"},
 		"limits.maxOutputTokens": {"1", ""}, // any value is stricter than none
 	}
 	eachKey(t, func(t *testing.T, key string, row []string, s span) {
@@ -317,4 +323,30 @@ func TestEveryKeyKeepsToItsLayer(t *testing.T) {
 			t.Errorf("%s: got %v", pair[1], err)
 		}
 	})
+}
+
+// Spec runner.md, "Limits": 10 minutes for a run, none for a conversation, and what is
+// set for both.
+func TestAConversationHasNoLimitOfTime(t *testing.T) {
+	for limits, want := range map[string][2]int{
+		`{}`: {600_000, 0}, `{"timeoutMs": 600000}`: {600_000, 600_000}, `{"timeoutMs": 100}`: {100, 100}, `{"timeoutMs": 0}`: {0, 0},
+	} {
+		c, _, err := loadKey(t, `{"limits": `+limits+`}`, false)
+		if got := [2]int{c.Limits.TimeoutMs, unhurried(c).Limits.TimeoutMs}; err != nil || got != want {
+			t.Errorf("%s: got %v, %v, want %v", limits, got, err, want)
+		}
+	}
+	var s settings
+	if err := setTimeout(&s, "0"); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(config.LoadOptions{Getenv: func(string) string { return "" }, Overrides: s.overrides})
+	if err != nil || c.Limits.TimeoutMs != 0 || c.Origin("limits.timeoutMs") != "flag --timeout" {
+		t.Errorf("--timeout 0: got %d from %s, %v", c.Limits.TimeoutMs, c.Origin("limits.timeoutMs"), err)
+	}
+	for v, want := range map[string]int{"100ms": 100, "24h": 86_400_000, "1h30m": 5_400_000, "1.5s": 1500, "0s": 0} {
+		if err := setTimeout(&s, v); err != nil || s.overrides.Timeout.Milliseconds() != int64(want) {
+			t.Errorf("--timeout %s: got %v, %v", v, s.overrides.Timeout, err)
+		}
+	}
 }

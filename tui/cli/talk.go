@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"alisio/agent"
+	"alisio/agent/config"
 	"alisio/llm"
 	"alisio/tui/cli/base"
 	"alisio/tui/cli/sessions"
@@ -98,7 +99,17 @@ func (c *call) talk(ctx context.Context, prompt string, find func(context.Contex
 		return base.ExitDone, nil
 	}
 	return c.start(ctx, job{prompt: prompt, work: work, find: find(ctx), change: func(o *agent.Options) {
+		o.Config = unhurried(o.Config)
 		o.Asker, o.Log, mode = lines, slog.New(lines.Log()), string(o.Policy.Mode)
 		root, dir = agent.Root(o.Dir, c.Getenv("HOME")), o.Dir
 	}})
+}
+
+// unhurried is the configuration of a conversation: whoever watches a run ends it, so
+// that it has no limit of time by default (spec runner.md, "Limits").
+func unhurried(c config.Config) config.Config {
+	if !c.Given("limits.timeoutMs") {
+		c.Limits.TimeoutMs = 0
+	}
+	return c
 }

@@ -1,0 +1,50 @@
+package config
+
+import "time"
+
+// Limits bounds a run (spec runner.md, "Limits"). Times are in milliseconds; zero is
+// no limit, and no second try.
+type Limits struct {
+	MaxTurns int
+	// TimeoutMs is the active time of a run. The default is for one that nobody
+	// watches: a conversation has no limit unless one is Given.
+	TimeoutMs int
+	// FirstTokenTimeoutMs is how long a server may be silent before an answer begins;
+	// the default does not hold for servers on this machine (see Given).
+	FirstTokenTimeoutMs int
+	FirstTokenRetries   int
+	// IdleTimeoutMs is how long an answer that has begun may make no progress.
+	IdleTimeoutMs int
+	// MaxOutputTokens caps one answer, zero when unset.
+	MaxOutputTokens int
+	// TruncationRecoveries is how often a turn is asked for again whose answer the
+	// cap made unusable.
+	TruncationRecoveries int
+}
+
+// Wait is a limit in milliseconds as runs take it, for whom none is below zero.
+func Wait(ms int) time.Duration {
+	if ms == 0 {
+		return -1
+	}
+	return time.Duration(ms) * time.Millisecond
+}
+
+// Tries is a number of further tries as runs take it, for whom none is below zero.
+func Tries(n int) int {
+	if n == 0 {
+		return -1
+	}
+	return n
+}
+
+// FirstToken is the limit for a server that is on this machine, or on another. One here
+// may take as long as loading a model and reading a long prompt takes, unless somebody
+// set a limit, in a layer or in the field.
+func (c Config) FirstToken(local bool) time.Duration {
+	const key = "limits.firstTokenTimeoutMs"
+	if ms := c.Limits.FirstTokenTimeoutMs; !local || c.Given(key) || ms != Default().Limits.FirstTokenTimeoutMs {
+		return Wait(ms)
+	}
+	return Wait(0)
+}

@@ -1,0 +1,35 @@
+package config
+
+import (
+	"testing"
+	"time"
+)
+
+func TestALocalServerMayBeSilent(t *testing.T) {
+	const none = -1
+	for _, c := range []struct {
+		name, file  string
+		local, away time.Duration
+	}{
+		{"unset", `{}`, none, 2 * time.Minute},
+		{"set", `{"limits": {"firstTokenTimeoutMs": 100}}`, 100 * time.Millisecond, 100 * time.Millisecond},
+		{"set to the default", `{"limits": {"firstTokenTimeoutMs": 120000}}`, 2 * time.Minute, 2 * time.Minute},
+		{"off", `{"limits": {"firstTokenTimeoutMs": 0}}`, none, none},
+	} {
+		cfg, _, err := load(t, c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if local, away := cfg.FirstToken(true), cfg.FirstToken(false); local != c.local || away != c.away {
+			t.Errorf("%s: got %v and %v, want %v and %v", c.name, local, away, c.local, c.away)
+		}
+	}
+	embedded := Default()
+	embedded.Limits.FirstTokenTimeoutMs = 50
+	if got := embedded.FirstToken(true); got != 50*time.Millisecond {
+		t.Errorf("set in the field: got %v", got)
+	}
+	if wait, tries := Wait(1500), Tries(3); wait != 1500*time.Millisecond || tries != 3 || Wait(0) != none || Tries(0) != none {
+		t.Errorf("got %v, %d, %v, %d", wait, tries, Wait(0), Tries(0))
+	}
+}
