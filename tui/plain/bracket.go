@@ -15,7 +15,7 @@ const restorePatience = 200 * time.Millisecond
 
 // bracket has the terminal mark what is pasted, and returns what ends that.
 func (l *Lines) bracket() func() {
-	if kind := l.o.Getenv("TERM"); !l.in.terminal || !term.IsTerminal(l.out) || kind == "" || kind == "dumb" {
+	if !l.in.terminal || !l.draws() {
 		return func() {}
 	}
 	l.takeTerminal()
@@ -24,6 +24,12 @@ func (l *Lines) bracket() func() {
 		stop()
 		l.Restore()
 	}
+}
+
+// draws reports whether the person looks at a terminal that knows control sequences.
+func (l *Lines) draws() bool {
+	kind := l.o.Getenv("TERM")
+	return term.IsTerminal(l.out) && kind != "" && kind != "dumb"
 }
 
 // takeTerminal sets the mode, also where a shell may have ended it meanwhile.

@@ -41,7 +41,7 @@ type Lines struct {
 
 	catalog *cmdcat.Catalog
 	session string
-	// shown is where the run that works is printed.
+	// shown is where the run that works is printed; who has the screen looks.
 	shown *Text
 	// waiting came while a run worked; size is their bytes.
 	waiting []typed
@@ -130,7 +130,16 @@ type heldWriter struct{ l *Lines }
 
 func (h heldWriter) Write(p []byte) (int, error) {
 	defer h.l.hold()()
+	h.l.clear()
 	return h.l.out.Write(p)
+}
+
+// clear makes room on the screen, which its caller has, for a line of another kind than
+// the run's.
+func (l *Lines) clear() {
+	if l.shown != nil {
+		l.shown.erase()
+	}
 }
 
 // hold takes the screen and returns what gives it back.

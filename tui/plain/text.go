@@ -43,6 +43,8 @@ type Text struct {
 	hold func() func()
 	// running are the calls that may yet be told of as slow, each with its timer.
 	running map[string]*slowCall
+	live    bool
+	pulse   *pulse // nil: nothing is told of silence
 	err     error
 }
 
@@ -68,6 +70,9 @@ type TextOptions struct {
 	// Hold takes the screen, as whoever calls Event has, and returns what gives it
 	// back: with it a call that takes long is told of while it runs. Nil tells of none.
 	Hold func() func()
+	// Live: Notes is a terminal on which a line can be written again. With Hold, waits
+	// are counted down there, and the model's silence is told of in one line.
+	Live bool
 	// Stop is called once when Answer can not be written to.
 	Stop func()
 }
@@ -80,7 +85,7 @@ func NewText(o TextOptions) *Text {
 	return &Text{
 		out: o.Answer, notes: o.Notes, stop: o.Stop, dim: o.Dim, diffs: o.Diffs, space: o.Shared,
 		titles: make(map[string]string), seen: make(map[string]bool),
-		hold: o.Hold, running: make(map[string]*slowCall),
+		hold: o.Hold, live: o.Live, running: make(map[string]*slowCall),
 	}
 }
 
@@ -89,7 +94,10 @@ func (t *Text) Err() error { return t.err }
 
 // Event shows one event.
 func (t *Text) Event(e plug.Event) {
+	t.heard()
 	switch d := e.Data.(type) {
+	case plug.RunStarted:
+		t.listen()
 	case plug.Delta:
 		t.answer(d.Delta)
 	case plug.TurnCompleted:
@@ -109,18 +117,29 @@ func (t *Text) Event(e plug.Event) {
 		delete(t.seen, d.ID)
 	case plug.PluginHookFailed:
 		t.notice("hook %s of plugin %s failed: %s; the run goes on without it", one(d.Hook), one(d.Source), text.Line(d.Error))
+	case plug.RequestRetry:
+		t.retries(d)
+	case plug.StreamRecovery:
+		t.endLine()
+		t.notice("%s", recovered(d))
+	case plug.TruncationRecovery:
+		t.endLine()
+		t.notice("%s", recut(d))
 	case plug.ResponseTruncated:
 		t.notice("the answer was cut at %d output tokens (limits.maxOutputTokens)", d.MaxOutputTokens)
 	case plug.RunCompleted:
 		t.endLine()
+		t.deaf()
 		if d.Denied > 0 {
 			t.notice("%s not allowed", Count(d.Denied, "call was", "calls were"))
 		}
 	case plug.RunTurnsExceeded:
 		t.endLine()
+		t.deaf()
 		t.notice("stopped after %s; everything done so far is kept. --max-turns sets the limit", Count(d.Turns, "turn", "turns"))
 	case plug.RunFailed, plug.RunCancelled:
 		t.endLine()
+		t.deaf()
 	}
 }
 
@@ -194,9 +213,12 @@ func (t *Text) unwatch(id string) {
 // pause ends the watch over calls while a person is asked, and returns what begins it
 // again. Whoever calls either has the screen.
 func (t *Text) pause() (resume func()) {
-	paused := maps.Clone(t.running)
+	paused, listened := maps.Clone(t.running), t.pulse != nil
 	t.Close()
 	return func() {
+		if listened {
+			t.listen()
+		}
 		for id, c := range paused {
 			t.watch(id, c.name)
 		}
@@ -205,6 +227,7 @@ func (t *Text) pause() (resume func()) {
 
 // Close ends what would be told later. Whoever calls it has the screen.
 func (t *Text) Close() {
+	t.deaf()
 	for id := range t.running {
 		t.unwatch(id)
 	}
@@ -275,11 +298,13 @@ func (t *Text) showDiff(r *plug.Result) {
 
 func (t *Text) notice(format string, args ...any) { t.note("notice: " + fmt.Sprintf(format, args...)) }
 
-func (t *Text) note(line string) {
+func (t *Text) note(line string) { fmt.Fprintln(t.notes, t.dimmed(line)) }
+
+func (t *Text) dimmed(line string) string {
 	if t.dim {
-		line = "\x1b[2m" + line + "\x1b[0m"
+		return "\x1b[2m" + line + "\x1b[0m"
 	}
-	fmt.Fprintln(t.notes, line)
+	return line
 }
 
 // Count writes a number with the right form of its noun.

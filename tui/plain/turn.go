@@ -32,10 +32,16 @@ func (l *Lines) work(ctx context.Context, app *agent.App, prompt string, o agent
 	defer stop()
 	l.stopping = false
 	s := l.surface(stop)
+	release := l.hold()
 	l.shown = s
+	release()
 	session := l.session
+	var failed plug.RunFailed
 	o.OnEvent = func(e plug.Event) {
 		defer l.hold()()
+		if d, ok := e.Data.(plug.RunFailed); ok {
+			failed = d
+		}
 		s.Event(e)
 	}
 	var f finished
@@ -45,7 +51,7 @@ func (l *Lines) work(ctx context.Context, app *agent.App, prompt string, o agent
 		f.out, f.err = app.Run(run, session, prompt, o)
 	}()
 	l.attend(done, stop, "")
-	release := l.hold()
+	release = l.hold()
 	s.Close()
 	l.shown = nil
 	release()
@@ -63,6 +69,7 @@ func (l *Lines) work(ctx context.Context, app *agent.App, prompt string, o agent
 		l.stopped()
 		return false, nil
 	}
+	f.out.Err = Advised(f.out.Err, failed)
 	return false, l.outcome(f, advise)
 }
 
@@ -105,7 +112,7 @@ func (l *Lines) surface(stop func()) *Text {
 	o := TextOptions{
 		Answer: l.o.Stdout, Notes: l.out, Stop: stop, Diffs: true, Dim: term.Color(l.out, l.o.Getenv),
 		Shared: term.IsTerminal(l.o.Stdout) && term.IsTerminal(l.out),
-		Hold:   l.hold,
+		Hold:   l.hold, Live: l.draws(),
 	}
 	if l.o.Quiet {
 		o.Notes, o.Hold = nil, nil
@@ -140,6 +147,7 @@ func (l *Lines) attend(done <-chan struct{}, stop func(), late string) {
 		case <-done:
 			return
 		case told <- struct{}{}:
+			l.clear()
 			l.tell("%s", say)
 			l.warned = l.warned || say == waits
 			due = false
