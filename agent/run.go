@@ -202,7 +202,7 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 		Start: a.starts(c), Nested: a.nested(c), Call: a.callParts(c), Plans: c.plans, Decided: a.decided(c),
 		Secrets: choice.Secrets, Store: a.store, Keep: a.keeper(), Alive: a.alive,
 		Files: a.toolFiles(c.files, c.id, choice.Secrets), Exec: a.toolExec(c.files, choice.Secrets), Limits: limits,
-		Clock: &active, Server: a.server(choice),
+		Clock: &active, Server: choice.Host,
 	}, in)
 }
 

@@ -149,19 +149,13 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (agent.Final, i
 	defer stop()
 	s := c.surface(stop)
 	denied := ""
-	var failed plug.RunFailed
 	o := agent.RunOptions{
 		CorrelationID: c.task.correlationID, RequestID: c.task.requestID,
 		Display: t.display, Attachments: t.images, OutputSchema: t.schema, AcknowledgeUncertain: c.task.acknowledge,
 		OnBegin: func() { c.announce(ctx, app) },
 		OnEvent: func(e plug.Event) {
-			switch d := e.Data.(type) {
-			case plug.ToolCompleted:
-				if d.IsError {
-					denied = d.Preview
-				}
-			case plug.RunFailed:
-				failed = d
+			if d, ok := e.Data.(plug.ToolCompleted); ok && d.IsError {
+				denied = d.Preview
 			}
 			// A run that is shown again tells its answers for people in deltas that
 			// no run ever numbered; JSON has them in no other form than the stored.
@@ -187,7 +181,6 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (agent.Final, i
 		code, err := c.refused(ctx, t, err)
 		return f, code, err
 	}
-	out.Err = plain.Advised(out.Err, failed)
 	code, err := ended(s, out, denied)
 	if t.schema != nil && !c.JSON && out.Status == agent.Completed {
 		code, err = c.printFitting(code, err, out.Text)

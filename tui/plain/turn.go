@@ -36,12 +36,8 @@ func (l *Lines) work(ctx context.Context, app *agent.App, prompt string, o agent
 	l.shown = s
 	release()
 	session := l.session
-	var failed plug.RunFailed
 	o.OnEvent = func(e plug.Event) {
 		defer l.hold()()
-		if d, ok := e.Data.(plug.RunFailed); ok {
-			failed = d
-		}
 		s.Event(e)
 	}
 	var f finished
@@ -69,7 +65,6 @@ func (l *Lines) work(ctx context.Context, app *agent.App, prompt string, o agent
 		l.stopped()
 		return false, nil
 	}
-	f.out.Err = Advised(f.out.Err, failed)
 	return false, l.outcome(f, advise)
 }
 

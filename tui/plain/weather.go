@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"alisio/llm"
 	"alisio/plug"
 )
 
@@ -60,27 +59,4 @@ func recut(d plug.TruncationRecovery) string {
 		why += "; with effort " + one(d.Effort) + " now"
 	}
 	return fmt.Sprintf("%s: asking again (%d of %d)", why, d.Attempt, d.Of)
-}
-
-// Advised adds to the error of a run that failed which key to raise, unless it has
-// advice already.
-func Advised(err *llm.Error, d plug.RunFailed) *llm.Error {
-	hint := ""
-	switch {
-	case err == nil || err.Hint != "":
-		return err
-	case d.Timeout != nil && d.Timeout.Kind == plug.TimeoutFirstToken:
-		hint = "limits.firstTokenTimeoutMs says how long a server may be silent, firstTokenRetries how often it is asked again; 0 is no limit"
-	case d.Timeout != nil:
-		hint = "--timeout or limits.timeoutMs gives it more, 0 sets no limit; what was done so far is kept"
-	case d.Truncation != nil && d.Truncation.Source == plug.SourceModel:
-		hint = "limits.maxOutputTokens sets a cap in place of the model's; a lower --effort leaves more of it for the answer"
-	case d.Truncation != nil:
-		hint = "raise limits.maxOutputTokens; a lower --effort leaves more of it for the answer"
-	default:
-		return err
-	}
-	told := *err
-	told.Hint = hint
-	return &told
 }

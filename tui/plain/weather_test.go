@@ -2,12 +2,10 @@ package plain
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"alisio/llm"
 	"alisio/plug"
 )
 
@@ -41,30 +39,6 @@ func TestWhatIsTriedAgainIsTold(t *testing.T) {
 	}
 	s := NewText(TextOptions{Answer: &bytes.Buffer{}, Stop: func() {}}) // as with --quiet: nowhere to tell it
 	s.Event(plug.Event{Data: plug.RequestRetry{Attempt: 1, Of: 1, AfterMs: 1}})
-}
-
-func TestAFailureNamesTheKeyToRaise(t *testing.T) {
-	for _, c := range []struct {
-		hint string
-		data plug.RunFailed
-		want string
-	}{
-		{"", plug.RunFailed{Timeout: &plug.Timeout{Kind: plug.TimeoutRun}}, "limits.timeoutMs"},
-		{"", plug.RunFailed{Timeout: &plug.Timeout{Kind: plug.TimeoutFirstToken}}, "limits.firstTokenTimeoutMs"},
-		{"", plug.RunFailed{Truncation: &plug.Truncation{Source: plug.SourceUser}}, "raise limits.maxOutputTokens"},
-		{"", plug.RunFailed{Truncation: &plug.Truncation{Source: plug.SourceModel}}, "in place of the model's"},
-		{"its own", plug.RunFailed{Timeout: &plug.Timeout{Kind: plug.TimeoutRun}}, "its own"},
-		{"", plug.RunFailed{Code: llm.CauseServer}, ""},
-	} {
-		err := llm.Errorf(llm.CauseTimeout, "no").WithHint(c.hint)
-		got := Advised(err, c.data)
-		if !strings.Contains(got.Hint, c.want) || got.Hint != "" && c.want == "" || err.Hint != c.hint || got.Message != err.Message {
-			t.Errorf("%+v: got %q, and %q before", c.data, got.Hint, err.Hint)
-		}
-	}
-	if Advised(nil, plug.RunFailed{}) != nil {
-		t.Error("no error: got one")
-	}
 }
 
 // watched is a text surface on one screen for answer and notes, in a bubble.
