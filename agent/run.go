@@ -183,10 +183,7 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 		}
 		a.host.Publish(e)
 	}
-	l, local := a.o.Config.Limits, transport.IsLoopback((&url.URL{Host: choice.Host}).Hostname())
-	limits := run.Limits{MaxTurns: l.MaxTurns, MaxOutputTokens: l.MaxOutputTokens, Timeout: config.Wait(l.TimeoutMs),
-		FirstToken: a.o.Config.FirstToken(local), FirstTokenRetries: config.Tries(l.FirstTokenRetries),
-		Idle: config.Wait(l.IdleTimeoutMs), TruncationRecoveries: config.Tries(l.TruncationRecoveries)}
+	limits := limitsOf(a.o.Config, choice.Host)
 	spec := c.spec
 	if agent, err := a.agentOf(c); err == nil && c.parent == "" {
 		spec = agent.Spec
@@ -204,6 +201,14 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 		Files: a.toolFiles(c.files, c.id, choice.Secrets), Exec: a.toolExec(c.files, choice.Secrets), Limits: limits,
 		Clock: &active, Server: choice.Host,
 	}, in)
+}
+
+// limitsOf are the limits of runs that ask a server, which is named with its port.
+func limitsOf(c config.Config, host string) run.Limits {
+	l, local := c.Limits, transport.IsLoopback((&url.URL{Host: host}).Hostname())
+	return run.Limits{MaxTurns: l.MaxTurns, MaxOutputTokens: l.MaxOutputTokens, Timeout: config.Wait(l.TimeoutMs),
+		FirstToken: c.FirstToken(local), FirstTokenRetries: config.Tries(l.FirstTokenRetries),
+		Idle: config.Wait(l.IdleTimeoutMs), TruncationRecoveries: config.Tries(l.TruncationRecoveries)}
 }
 
 // starts calls the start hooks of a session (run.Options.Start).

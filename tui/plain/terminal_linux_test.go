@@ -333,6 +333,19 @@ func TestLinesOnATerminal(t *testing.T) {
 		p.sees("\x1b[?2004l")
 		exits(t, cmd, 0)
 	})
+	// The wait that a server asks for (C034), on a real terminal of 60 cells.
+	t.Run("a wait is counted down", func(t *testing.T) {
+		p, cmd := sit(t, `{"turns":[{"error":{"cause":"rate_limited","message":"slow down","retryAfterMs":1500}},{"text":"Done."}]}`)
+		p.sees("> ")
+		p.types("do it\n")
+		p.sees("\r\x1b[Knotice: the server asks to wait: trying again in 2 s (1 of…")
+		p.sees("\r\x1b[Knotice: the server asks to wait: trying again in 1 s (1 of…")
+		p.sees("\r\x1b[Knotice: the server asks to wait: trying again in 2 s (1 of 4)\r\n")
+		p.sees("Done.\r\n")
+		p.sees("> ")
+		p.types(ctrlD)
+		exits(t, cmd, 0)
+	})
 	// Symptom: the shell was left in the mode that marks pastes. Trigger: a run does
 	// not end, and the second interrupt ends the process.
 	t.Run("a second interrupt", func(t *testing.T) {
