@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/url"
 	"strings"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"alisio/agent/run"
 	"alisio/agent/session"
 	"alisio/agent/text"
-	"alisio/agent/transport"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -183,7 +181,7 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 		}
 		a.host.Publish(e)
 	}
-	limits := limitsOf(a.o.Config, choice.Host)
+	limits := limitsOf(a.o.Config, choice.Local)
 	spec := c.spec
 	if agent, err := a.agentOf(c); err == nil && c.parent == "" {
 		spec = agent.Spec
@@ -203,9 +201,9 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 	}, in)
 }
 
-// limitsOf are the limits of runs that ask a server, which is named with its port.
-func limitsOf(c config.Config, host string) run.Limits {
-	l, local := c.Limits, transport.IsLoopback((&url.URL{Host: host}).Hostname())
+// limitsOf are the limits of runs that ask a server, which is on this machine or not.
+func limitsOf(c config.Config, local bool) run.Limits {
+	l := c.Limits
 	return run.Limits{MaxTurns: l.MaxTurns, MaxOutputTokens: l.MaxOutputTokens, Timeout: config.Wait(l.TimeoutMs),
 		FirstToken: c.FirstToken(local), FirstTokenRetries: config.Tries(l.FirstTokenRetries),
 		Idle: config.Wait(l.IdleTimeoutMs), TruncationRecoveries: config.Tries(l.TruncationRecoveries)}

@@ -85,6 +85,8 @@ type Choice struct {
 	Model    llm.Model
 	// Host is the server's name and port, for display.
 	Host string
+	// Local: the server is on this machine.
+	Local bool
 	// Secrets are the key and the values of extra headers, to be taken out of what
 	// tools print; without those that are so short that they are words ("ollama",
 	// "lm-studio").
@@ -154,7 +156,7 @@ func (r *Registry) Connect(ctx context.Context, s Selection) (Choice, error) {
 	if err != nil {
 		return Choice{}, fmt.Errorf("create provider %s: %w", reg.ID, err)
 	}
-	return Choice{Provider: provider, Host: u.Host, Secrets: secrets(key, headers)}, nil
+	return Choice{Provider: provider, Host: u.Host, Local: s.Loopback(u.Hostname()), Secrets: secrets(key, headers)}, nil
 }
 
 // model says what the configuration tells about a model.

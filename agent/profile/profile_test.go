@@ -72,7 +72,8 @@ func TestChoose(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || got == nil || got.Key != c.key || got.BaseURL != cfg.Provider.BaseURL || choice.Model.ID != "m" {
+			if err != nil || got == nil || got.Key != c.key || got.BaseURL != cfg.Provider.BaseURL || choice.Model.ID != "m" ||
+				choice.Local != (strings.HasPrefix(choice.Host, "127.0.0.1") || strings.HasPrefix(choice.Host, "localhost")) {
 				t.Errorf("got %+v, %v, created with %+v", choice, err, got)
 			}
 		})
