@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"alisio/agent/clock"
 	"alisio/agent/gate"
@@ -23,6 +26,8 @@ type fake struct {
 	// answers are used in order; the last one repeats.
 	answers  []func(ctx context.Context, req llm.Request, yield func(llm.Event, error) bool)
 	requests []llm.Request
+	// times is when each request came.
+	times []time.Time
 }
 
 func (f *fake) ID() string { return "fake" }
@@ -31,7 +36,7 @@ func (f *fake) Close() error { return nil }
 
 func (f *fake) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	req.Messages = slices.Clone(req.Messages)
-	f.requests = append(f.requests, req)
+	f.requests, f.times = append(f.requests, req), append(f.times, time.Now())
 	n := min(len(f.requests), len(f.answers)) - 1
 	return func(yield func(llm.Event, error) bool) { f.answers[n](ctx, req, yield) }
 }
@@ -62,6 +67,70 @@ func breaks(text string, err error) answerFunc {
 			yield(llm.Event{}, err)
 		}
 	}
+}
+
+// step is something that a server does, after a time. Without an event and an error
+// it is silence.
+type step struct {
+	after time.Duration
+	event llm.Event
+	err   error
+}
+
+// steps answers with one step after another. A request that is given up ends as a
+// connection does.
+func steps(steps ...step) answerFunc {
+	return func(ctx context.Context, _ llm.Request, yield func(llm.Event, error) bool) {
+		for _, s := range steps {
+			if !pass(ctx, s.after) {
+				yield(llm.Event{}, llm.Errorf(llm.CauseUnreachable, "read answer: %w", ctx.Err()))
+				return
+			}
+			if s.err != nil || s.event.Kind != 0 {
+				if !yield(s.event, s.err) || s.err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// pass lets time pass and reports whether ctx let it.
+func pass(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// forever is longer than any limit.
+const forever = 1000 * time.Hour
+
+func silence(d time.Duration) step { return step{after: d} }
+
+func spoken(s string) step { return step{event: llm.Event{Kind: llm.TextDelta, Text: s}} }
+
+func reasoning(s string) step { return step{event: llm.Event{Kind: llm.ReasoningDelta, Text: s}} }
+
+func typed() step { return step{event: llm.Event{Kind: llm.Activity}} }
+
+func piece() step { return step{event: llm.Event{Kind: llm.CallDelta}} }
+
+func fails(err error) step { return step{err: err} }
+
+func completes(m llm.Message) step {
+	m.Role = llm.RoleAssistant
+	return step{event: llm.Event{Kind: llm.Completed, Message: &m, Usage: &llm.Usage{Input: 10, Output: 5}}}
+}
+
+// later is a step after a time.
+func later(d time.Duration, s step) step {
+	s.after = d
+	return s
 }
 
 func call(id, name, args string) llm.ToolCall {
@@ -115,6 +184,9 @@ type bench struct {
 	files  *workspace.Workspace
 	store  *session.Memory
 	events []plug.Event
+	// show, if set, is a surface; took is how long the last run took.
+	show func(plug.Event)
+	took time.Duration
 }
 
 func newBench(t testing.TB, p llm.Provider, policy perm.Policy, asker plug.Asker, tools ...plug.Tool) *bench {
@@ -151,12 +223,19 @@ var all = perm.Policy{AllowWrite: true, AllowProcess: true, AllowExternal: true}
 func (b *bench) run(ctx context.Context, prompt string) Outcome {
 	b.t.Helper()
 	b.events = nil
-	in := Input{Fresh: b.fresh, Prompt: prompt, OnEvent: func(e plug.Event) { b.events = append(b.events, e) }}
+	in := Input{Fresh: b.fresh, Prompt: prompt, OnEvent: func(e plug.Event) {
+		b.events = append(b.events, e)
+		if b.show != nil {
+			b.show(e)
+		}
+	}}
 	if b.fresh != nil {
 		b.id = b.fresh.ID
 	}
 	b.fresh, in.SessionID = nil, b.id
+	begin := time.Now()
 	out, err := Do(ctx, b.o, in)
+	b.took = time.Since(begin)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -166,7 +245,7 @@ func (b *bench) run(ctx context.Context, prompt string) Outcome {
 
 // check is what holds after every run: seq without gap, one end, every event
 // decodes strictly, ephemerals without id, a history in which every call has
-// exactly one result behind it.
+// exactly one result behind it, and requests that told no less and no more than it.
 func (b *bench) check() {
 	b.t.Helper()
 	ends := 0
@@ -194,7 +273,94 @@ func (b *bench) check() {
 	if err := valid(b.history()); err != nil {
 		b.t.Errorf("history: %v", err)
 	}
+	if p, ok := b.o.Provider.(*fake); ok {
+		b.checkRequests(p.requests)
+	}
 }
+
+// checkRequests is what holds for requests: each is the history of its time, word for
+// word, and behind it at most a notice, which is stored nowhere.
+func (b *bench) checkRequests(requests []llm.Request) {
+	b.t.Helper()
+	var stored []string
+	for i, m := range b.history() {
+		if strings.Contains(m.PlainText(), noticeMark) {
+			b.t.Errorf("message %d stores a notice: %q", i, m.Text)
+		}
+		stored = append(stored, fmt.Sprintf("%+v", m))
+	}
+	for i, r := range requests {
+		if r.SessionID != b.id {
+			continue
+		}
+		told := r.Messages
+		if notice(r) != "" {
+			told = told[:len(told)-1]
+		}
+		for j, m := range told {
+			if got := fmt.Sprintf("%+v", m); j >= len(stored) || got != stored[j] {
+				b.t.Fatalf("request %d tells as message %d: %s, which is not what is stored", i, j, got)
+			}
+		}
+	}
+}
+
+// notice is what a request tells beside the history.
+func notice(r llm.Request) string {
+	if n := len(r.Messages); n > 0 && r.Messages[n-1].Role == llm.RoleUser && strings.HasPrefix(r.Messages[n-1].Text, noticeMark) {
+		return r.Messages[n-1].Text
+	}
+	return ""
+}
+
+// notices are those of all requests.
+func (f *fake) notices() []string {
+	var all []string
+	for _, r := range f.requests {
+		all = append(all, notice(r))
+	}
+	return all
+}
+
+// told are the payloads of one type that a run told.
+func told[T plug.Payload](b *bench) []T {
+	var all []T
+	for _, e := range b.events {
+		if p, ok := e.Data.(T); ok {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// failed is the end of a run that failed.
+func (b *bench) failed() plug.RunFailed {
+	b.t.Helper()
+	f, ok := b.end().(plug.RunFailed)
+	if !ok {
+		b.t.Fatalf("the run ended with %+v", b.end())
+	}
+	return f
+}
+
+// same compares what can be compared by value, and prints what differs.
+func same(t testing.TB, what string, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
+	}
+}
+
+// answered and broken are assistant messages as they are stored: of an answer that was complete, or
+// one that broke off.
+func answered(text string) llm.Message { return llm.Message{Role: llm.RoleAssistant, Text: text} }
+
+func broken(text string) llm.Message {
+	return llm.Message{Role: llm.RoleAssistant, Text: text, Interrupted: true, Origin: llm.Origin{Provider: "fake", Model: "m"}}
+}
+
+// tail are the messages behind the first prompt.
+func (b *bench) tail() []llm.Message { return b.history()[1:] }
 
 func (b *bench) history() []llm.Message {
 	b.t.Helper()

@@ -65,10 +65,11 @@ func retryReason(e *llm.Error) plug.RetryReason {
 }
 
 // backoff is how long to wait behind the n-th fault, from 0: what the server asks
-// for, or twice as long each time, and never at the same moment as others.
+// for, which is at most maxWait, or twice as long each time, and never at the same
+// moment as others.
 func backoff(e *llm.Error, n int) time.Duration {
 	if e.RetryAfter > 0 {
-		return e.RetryAfter + jitter(min(e.RetryAfter/10, time.Second))
+		return min(e.RetryAfter+jitter(min(e.RetryAfter/10, time.Second)), maxWait)
 	}
 	wait := firstWait
 	if e.Cause == llm.CauseRateLimited {
