@@ -139,7 +139,7 @@ func (l *loop) said() (llm.Message, bool) {
 		return llm.Message{}, false
 	}
 	m := l.messages[len(l.messages)-1]
-	return m, m.Role == llm.RoleAssistant && len(m.Calls) == 0 && !m.Interrupted
+	return m, m.Role == llm.RoleAssistant && len(m.Calls) == 0 && !partial(m)
 }
 
 // conclude stores the run's last event together with the run's end and what was

@@ -111,6 +111,7 @@ func (r *request) nothing(a *answer) error {
 // truncated answers a response that the output limit cut so that it can not be used.
 // The cut calls are gone, what could be read stays.
 func (r *request) truncated(a *answer, reason plug.CutReason) error {
+	a.cut = true
 	r.count(a.usage)
 	of := r.o.Limits.truncationRecoveries()
 	if r.cuts >= of {
@@ -174,18 +175,18 @@ func (a *answer) said() string {
 	return strings.Join(a.text, "")
 }
 
-// keep stores the text of an answer that is not complete, marked and without any of
-// its calls, in one commit with what is told of it. What the provider wants back of a
-// whole answer does not go with half of one.
+// keep stores the text of an answer that is not complete, marked as cut or as
+// interrupted and without any of its calls, in one commit with what is told of it.
+// What the provider wants back of a whole answer does not go with half of one.
 func (r *request) keep(a *answer, told ...plug.Payload) error {
 	var kept []llm.Message
 	if text := a.said(); text != "" {
 		m := llm.Message{
-			Role: llm.RoleAssistant, Text: text, Interrupted: true,
+			Role: llm.RoleAssistant, Text: text, Truncated: a.cut, Interrupted: !a.cut,
 			Origin: llm.Origin{Provider: r.o.Provider.ID(), Model: r.o.Model.ID},
 		}
 		if a.message != nil {
-			m.Origin, m.Truncated = a.message.Origin, a.message.Truncated
+			m.Origin = a.message.Origin
 		}
 		kept = append(kept, m)
 		r.kept += text

@@ -45,7 +45,7 @@ func (l *loop) request() (llm.Message, error) {
 		r.effort = l.o.Effort
 	}
 	l.notice, l.kept = "", ""
-	if n := len(l.messages); n > 0 && l.messages[n-1].Interrupted {
+	if n := len(l.messages); n > 0 && partial(l.messages[n-1]) {
 		r.notice = noticeOn
 	}
 	for {
@@ -55,6 +55,12 @@ func (l *loop) request() (llm.Message, error) {
 			return m, err
 		}
 	}
+}
+
+// partial reports whether a message is what there was of an answer when it broke off,
+// or was cut. One with calls was of use as it was.
+func partial(m llm.Message) bool {
+	return m.Role == llm.RoleAssistant && len(m.Calls) == 0 && (m.Interrupted || m.Truncated)
 }
 
 // fresh says that the next send is of another request.
@@ -75,18 +81,25 @@ func (r *request) send() *answer {
 	a.err = r.stream(a)
 	r.at(where{stage: plug.StageOther})
 	if a.err == nil && a.message == nil {
-		a.err = &llm.Error{
-			Cause: llm.CauseStream, Stream: llm.StreamIncomplete,
-			Message: "the answer of " + r.o.Provider.ID() + " ended without an end mark",
-		}
+		a.err = unended(a, r.o.Provider.ID())
 	}
 	return a
+}
+
+// unended is the failure of an answer without an end mark.
+func unended(a *answer, provider string) *llm.Error {
+	e := llm.Errorf(llm.CauseStream, "the answer of %s ended without an end mark", provider)
+	if e.Stream = llm.StreamIncomplete; !a.delta {
+		e.Stream = llm.StreamEmpty
+	}
+	return e
 }
 
 // judge makes of what was received the turn's answer, or gets ready to ask again.
 func (r *request) judge(a *answer) (m llm.Message, done bool, err error) {
 	switch {
 	case r.ctx.Err() != nil: // whatever else: the run is to end
+		r.count(a.usage)
 		if err := r.keep(a); err != nil {
 			return m, false, err
 		}
@@ -129,7 +142,9 @@ type answer struct {
 	reasoned bool
 	message  *llm.Message
 	usage    *llm.Usage
-	err      error
+	// cut: the output limit made it unusable.
+	cut bool
+	err error
 }
 
 // stream ranges over the provider's events. A panic in the provider is its

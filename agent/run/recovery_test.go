@@ -1,0 +1,252 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"alisio/llm"
+	"alisio/plug"
+)
+
+func streamEnd(cause llm.Cause, end llm.StreamEnd) *llm.Error {
+	return &llm.Error{Cause: cause, Stream: end, Message: "it ended"}
+}
+
+var lost = streamEnd(llm.CauseStream, llm.StreamLost)
+
+// ranOf counts the executions of a tool, look, that reads.
+func ranOf(n *int) toy {
+	return newToy("look", plug.EffectRead, func(context.Context, *plug.Call) (plug.Result, error) {
+		*n++
+		return plug.Text(fmt.Sprint("seen ", *n)), nil
+	})
+}
+
+// Behind the first delta each end of a stream that is no success keeps what was
+// received, marked, and one fresh request goes on; nothing is sent again silently.
+func TestABrokenStreamGoesOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		end    step
+		reason plug.RecoveryReason
+	}{
+		"lost":                {fails(lost), plug.RecoveryLost},
+		"connection":          {fails(llm.Errorf(llm.CauseUnreachable, "reset")), plug.RecoveryLost},
+		"incomplete":          {fails(streamEnd(llm.CauseStream, llm.StreamIncomplete)), plug.RecoveryIncomplete},
+		"no end mark":         {silence(0), plug.RecoveryIncomplete},
+		"in-band":             {fails(streamEnd(llm.CauseServer, llm.StreamFailed)), plug.RecoveryError},
+		"in-band rate limit":  {fails(streamEnd(llm.CauseRateLimited, llm.StreamFailed)), plug.RecoveryError},
+		"in-band, of no kind": {fails(streamEnd(llm.CauseStream, llm.StreamFailed)), plug.RecoveryError},
+		"502 in the middle":   {fails(fault(llm.CauseServer, 502)), plug.RecoveryError},
+		"idle":                {silence(forever), plug.RecoveryIdle},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ran := 0
+			answers := []answerFunc{steps(spoken("Hé"), reasoning("hm"), spoken("l"), piece(), c.end), says("lo")}
+			ruled(t, Limits{MaxTurns: 1}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+				same(t, "recoveries", told[plug.StreamRecovery](b), []plug.StreamRecovery{{Attempt: 1, Of: 2, Reason: c.reason, KeptChars: 3}})
+				same(t, "retries", told[plug.RequestRetry](b), []plug.RequestRetry(nil))
+				same(t, "kept", b.tail(), []llm.Message{broken("Hél"), answered("lo")})
+				same(t, "notices", p.notices(), []string{"", noticeOn})
+				if out.Status != Completed || out.Text != "Héllo" || out.Turns != 1 || ran != 0 {
+					t.Errorf("got %+v, %d calls ran", out, ran)
+				}
+				if end := b.end().(plug.RunCompleted); end.Text != "Héllo" {
+					t.Errorf("the event says %+v", end)
+				}
+				wait := p.times[1].Sub(p.times[0])
+				if c.reason == plug.RecoveryIdle {
+					wait -= 2 * time.Minute
+				}
+				if wait < 375*time.Millisecond || wait > 2*time.Second { // never a hot loop
+					t.Errorf("the fresh request came %v later", wait)
+				}
+			}, ranOf(&ran))
+		})
+	}
+}
+
+// Reasoning and pieces of calls are deltas, but nothing that the model could go on
+// with: the fresh request has no notice.
+func TestABrokenStreamWithoutText(t *testing.T) {
+	for name, begun := range map[string]step{"reasoning": reasoning("hm"), "a piece of a call": piece(), "a typed event": typed()} {
+		t.Run(name, func(t *testing.T) {
+			ruled(t, Limits{}, []answerFunc{steps(begun, fails(lost)), says("hello")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+				same(t, "recoveries", told[plug.StreamRecovery](b), []plug.StreamRecovery{{Attempt: 1, Of: 2, Reason: plug.RecoveryLost}})
+				same(t, "kept", b.tail(), []llm.Message{answered("hello")})
+				same(t, "the second request", p.requests[1], p.requests[0])
+			})
+		})
+	}
+}
+
+// What can not be tried again ends the run with its cause; the text stays.
+func TestAStreamThatFailsForGood(t *testing.T) {
+	for _, cause := range []llm.Cause{llm.CauseQuota, llm.CauseFiltered, llm.CauseBadRequest, llm.CauseContextLength} {
+		answers := []answerFunc{breaks("Hel", streamEnd(cause, llm.StreamFailed))}
+		ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+			if f := b.failed(); f.Code != cause || f.Error != "it ended" || out.Text != "Hel" || len(p.requests) != 1 || b.took != 0 {
+				t.Errorf("got %+v, %+v", out, f)
+			}
+			same(t, "kept", b.tail(), []llm.Message{broken("Hel")})
+		})
+	}
+}
+
+// C021. Symptom: an error event in a stream of HTTP 200 is skipped, and half an answer
+// is reported as success. Trigger: an error behind one text delta.
+func TestC021InBandErrorAfterText(t *testing.T) {
+	failed := llm.Errorf(llm.CauseServer, "upstream overloaded")
+	failed.Stream, failed.Status = llm.StreamFailed, 502
+	ruled(t, Limits{}, []answerFunc{breaks("half", failed)}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+		if f := b.failed(); f.Code != llm.CauseServer || f.Error != "upstream overloaded, 3 times in a row" || len(p.requests) != 3 {
+			t.Errorf("got %+v after %d requests", f, len(p.requests))
+		}
+	})
+}
+
+// At most twice in a row, and then the run fails with everything kept.
+func TestRecoveriesAreBounded(t *testing.T) {
+	answers := []answerFunc{breaks("a", lost), breaks("bc", lost), breaks("d", lost), says("never")}
+	ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+		same(t, "recoveries", told[plug.StreamRecovery](b), []plug.StreamRecovery{
+			{Attempt: 1, Of: 2, Reason: plug.RecoveryLost, KeptChars: 1}, {Attempt: 2, Of: 2, Reason: plug.RecoveryLost, KeptChars: 2},
+		})
+		same(t, "kept", b.tail(), []llm.Message{broken("a"), broken("bc"), broken("d")})
+		same(t, "notices", p.notices(), []string{"", noticeOn, noticeOn})
+		if f := b.failed(); f.Code != llm.CauseStream || f.Error != "it ended, 3 times in a row" || out.Text != "abcd" {
+			t.Errorf("got %+v, %+v", out, f)
+		}
+		first, second := p.times[1].Sub(p.times[0]), p.times[2].Sub(p.times[1])
+		if first > 500*time.Millisecond || second < 750*time.Millisecond || second > time.Second {
+			t.Errorf("waits %v and %v", first, second)
+		}
+	})
+}
+
+// The next turn begins anew, and so does the next prompt: each time two are allowed.
+func TestRecoveriesOfATurnDoNotCountForTheNext(t *testing.T) {
+	ran := 0
+	twice := []answerFunc{breaks("a", lost), breaks("b", lost)}
+	answers := append(append([]answerFunc{}, twice...), says("c", call("1", "look", `{}`)))
+	answers = append(append(answers, twice...), says("done"))
+	ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+		if out.Status != Completed || out.Text != "abdone" || out.Turns != 2 || ran != 1 || len(p.requests) != 6 {
+			t.Errorf("got %+v, %v after %d requests, %d calls ran", out, out.Err, len(p.requests), ran)
+		}
+		same(t, "notices", p.notices(), []string{"", noticeOn, noticeOn, "", noticeOn, noticeOn})
+		p.answers = append(append(p.answers, twice...), says("fine"))
+		if out := b.run(context.Background(), "again"); out.Status != Completed || out.Text != "abfine" || len(p.requests) != 9 {
+			t.Errorf("the next prompt: %+v", out)
+		}
+		if got := p.notices()[6]; got != "" {
+			t.Errorf("the next prompt tells %q", got)
+		}
+	}, ranOf(&ran))
+}
+
+// A run that failed in mid-stream is told of by the prompt that follows alone: the
+// text stands in the history, and what the person says comes behind it.
+func TestThePromptBehindABrokenStream(t *testing.T) {
+	answers := []answerFunc{breaks("half", streamEnd(llm.CauseFiltered, llm.StreamFailed)), says("fine")}
+	ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, _ Outcome) {
+		if out := b.run(context.Background(), "again"); out.Text != "fine" {
+			t.Errorf("got %+v", out)
+		}
+		same(t, "told", p.requests[1].Messages, []llm.Message{
+			{Role: llm.RoleUser, Text: "go"}, broken("half"), {Role: llm.RoleUser, Text: "again"},
+		})
+	})
+}
+
+// C014, C015, C023. Symptom: an answer of nothing is taken for a finished turn.
+// Right: asked for once more, with a word to the model, and then a failure that says
+// what came.
+func TestC023EmptyAnswersAreAskedForOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer answerFunc
+		error  string
+		input  int // tokens that the server counted
+	}{
+		"C023 nothing in the stream": {steps(fails(streamEnd(llm.CauseStream, llm.StreamEmpty))), "it ended, 2 times in a row", 0},
+		"C014 a completed nothing":   {steps(completes(llm.Message{})), "the model returned nothing, twice: no text and no tool call", 20},
+		"C015 reasoning alone": {steps(reasoning("hm"), completes(llm.Message{})),
+			"the model ended its turn after reasoning, without any visible output, twice", 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ruled(t, Limits{}, []answerFunc{c.answer}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+				same(t, "recoveries", told[plug.StreamRecovery](b), []plug.StreamRecovery{{Attempt: 1, Of: 1, Reason: plug.RecoveryEmpty}})
+				same(t, "retries", told[plug.RequestRetry](b), []plug.RequestRetry(nil))
+				same(t, "notices", p.notices(), []string{"", noticeEmpty})
+				if f := b.failed(); f.Code != llm.CauseStream || f.Error != c.error || len(b.tail()) != 0 {
+					t.Errorf("got %+v, kept %+v", f, b.tail())
+				}
+				if out.Usage.Input != c.input || b.took < 375*time.Millisecond || b.took > 500*time.Millisecond {
+					t.Errorf("got %+v after %v", out, b.took)
+				}
+			})
+			ruled(t, Limits{MaxTurns: 1}, []answerFunc{c.answer, says("hello")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+				if out.Status != Completed || out.Text != "hello" || out.Turns != 1 || out.Usage.Input != 10+c.input/2 {
+					t.Errorf("got %+v, %v", out, out.Err)
+				}
+			})
+		})
+	}
+}
+
+// Causes that take turns do not start each other's count anew: a turn has no more
+// sends than all of them together allow.
+func TestMixedCausesStayBounded(t *testing.T) {
+	away, cut := breaks("", fault(llm.CauseServer, 503)), steps(spoken("x"), completes(llm.Message{
+		Text: "x", Truncated: true, Calls: []llm.ToolCall{call("1", "look", `{"n":`)},
+	}))
+	empty, broke := steps(completes(llm.Message{})), breaks("x", lost)
+	const (
+		fresh = 1 + maxRecoveries + maxEmpties + defaultTruncationRecoveries
+		sends = maxSends + defaultFirstTokenRetries
+		bound = fresh * sends
+	)
+	var worst []answerFunc
+	for _, end := range []answerFunc{broke, empty, cut, broke, cut, broke} {
+		worst = append(worst, away, hangs, away, away, away, end)
+	}
+	ruled(t, Limits{FirstToken: time.Second}, append(worst, says("never")), func(t *testing.T, b *bench, p *fake, out Outcome) {
+		if out.Status != Failed || len(p.requests) != bound || bound != 36 {
+			t.Errorf("got %+v, %d requests, want %d", out, len(p.requests), bound)
+		}
+	})
+	kinds := []answerFunc{away, hangs, broke, empty, cut, steps(typed(), fails(lost)), steps(typed(), silence(forever))}
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		random := func(ctx context.Context, req llm.Request, yield func(llm.Event, error) bool) {
+			kinds[r.IntN(len(kinds))](ctx, req, yield)
+		}
+		ruled(t, Limits{FirstToken: time.Second, Idle: time.Second}, []answerFunc{random}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+			if out.Status != Failed || len(p.requests) > bound || out.Turns != 1 || b.took > bound*(lastWait+time.Second) {
+				t.Errorf("seed %d: got %+v, %d requests after %v", seed, out, len(p.requests), b.took)
+			}
+		})
+	}
+}
+
+// A call that was complete when its stream broke off does not run: the model is asked
+// to go on, and what it calls then runs, once.
+func TestIncompleteCallsNeverRun(t *testing.T) {
+	ran := 0
+	answers := []answerFunc{
+		steps(spoken("I look."), piece(), fails(streamEnd(llm.CauseStream, llm.StreamIncomplete))),
+		says("Now.", call("1", "look", `{}`)), says("done"),
+	}
+	ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+		same(t, "results", b.results(), []string{"seen 1"})
+		same(t, "notices", p.notices(), []string{"", noticeOn, ""})
+		if out.Status != Completed || out.Text != "done" || out.Turns != 2 || ran != 1 {
+			t.Errorf("got %+v, %d calls ran", out, ran)
+		}
+		if kept := b.tail()[0]; len(kept.Calls) != 0 || !kept.Interrupted {
+			t.Errorf("kept %+v", kept)
+		}
+	}, ranOf(&ran))
+}
