@@ -80,8 +80,7 @@ func (r *request) goOn(a *answer, reason plug.RecoveryReason, e *llm.Error) erro
 	if chars > 0 { // otherwise there is nothing that the model could go on with
 		notice = noticeOn
 	}
-	r.fresh(notice)
-	return r.pause(backoff(e, r.recoveries-1))
+	return r.fresh(notice, backoff(e, r.recoveries-1))
 }
 
 // empty answers a response with neither text nor calls: it is never a finished turn
@@ -93,8 +92,7 @@ func (r *request) empty(a *answer) error {
 	}
 	r.empties++
 	r.emit(plug.StreamRecovery{Attempt: r.empties, Of: maxEmpties, Reason: plug.RecoveryEmpty})
-	r.fresh(noticeEmpty)
-	return r.pause(backoff(&llm.Error{}, 0))
+	return r.fresh(noticeEmpty, backoff(&llm.Error{}, 0))
 }
 
 // nothing says why an answer without text and without calls is a failure.
@@ -128,11 +126,11 @@ func (r *request) truncated(a *answer, reason plug.CutReason) error {
 	if err := r.keep(a, told); err != nil {
 		return err
 	}
-	r.fresh(noticeCut)
+	notice := noticeCut
 	if reason == plug.CutCall {
-		r.notice = noticeCall
+		notice = noticeCall
 	}
-	return r.storeError()
+	return r.fresh(notice, 0)
 }
 
 func (r *request) cutError(a *answer, reason plug.CutReason) *llm.Error {

@@ -63,10 +63,11 @@ func partial(m llm.Message) bool {
 	return m.Role == llm.RoleAssistant && len(m.Calls) == 0 && (m.Interrupted || m.Truncated)
 }
 
-// fresh says that the next send is of another request.
-func (r *request) fresh(notice string) {
-	r.sends, r.silent, r.faults = 0, 0, 0
-	r.notice = notice
+// fresh waits, and then the next send is of another request.
+func (r *request) fresh(notice string, wait time.Duration) error {
+	err := r.pause(wait)
+	r.sends, r.silent, r.faults, r.notice = 0, 0, 0, notice
+	return err
 }
 
 // send sends the request once.
