@@ -82,6 +82,22 @@ func TestABrokenStreamWithoutText(t *testing.T) {
 	}
 }
 
+// An error in-band behind reasoning, or a piece of a call, is behind the first delta: the
+// request is not sent again silently.
+func TestInBandErrorsBehindAnyDelta(t *testing.T) {
+	for name, begun := range map[string]step{"reasoning": reasoning("hm"), "a piece of a call": piece(), "text": spoken("a")} {
+		t.Run(name, func(t *testing.T) {
+			answers := []answerFunc{steps(begun, fails(streamEnd(llm.CauseServer, llm.StreamFailed))), says("hello")}
+			ruled(t, Limits{}, answers, func(t *testing.T, b *bench, _ *fake, out Outcome) {
+				got := told[plug.StreamRecovery](b)
+				if len(got) != 1 || got[0].Reason != plug.RecoveryError || len(told[plug.RequestRetry](b)) != 0 || out.Status != Completed {
+					t.Errorf("got %+v, recoveries %+v", out, got)
+				}
+			})
+		})
+	}
+}
+
 // What can not be tried again ends the run with its cause; the text stays.
 func TestAStreamThatFailsForGood(t *testing.T) {
 	for _, cause := range []llm.Cause{llm.CauseQuota, llm.CauseFiltered, llm.CauseBadRequest, llm.CauseContextLength} {
@@ -171,6 +187,8 @@ func TestC023EmptyAnswersAreAskedForOnce(t *testing.T) {
 		input  int // tokens that the server counted
 	}{
 		"C023 nothing in the stream": {steps(fails(streamEnd(llm.CauseStream, llm.StreamEmpty))), "it ended, 2 times in a row", 0},
+		"C023 no event at all":       {steps(), "the answer of fake ended without an end mark, 2 times in a row", 0},
+		"C023 typed events alone":    {steps(typed()), "the answer of fake ended without an end mark, 2 times in a row", 0},
 		"C014 a completed nothing":   {steps(completes(llm.Message{})), "the model returned nothing, twice: no text and no tool call", 20},
 		"C015 reasoning alone": {steps(reasoning("hm"), completes(llm.Message{})),
 			"the model ended its turn after reasoning, without any visible output, twice", 20},
