@@ -128,7 +128,7 @@ func (r *request) truncated(a *answer, reason plug.CutReason) error {
 	}
 	notice := noticeCut
 	if reason == plug.CutCall {
-		notice = noticeCall
+		notice, r.kept = noticeCall, "" // what it said before the call is no half of an answer
 	}
 	return r.fresh(notice, 0)
 }

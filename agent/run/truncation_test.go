@@ -60,7 +60,7 @@ func TestTruncationRecoveryIsNoTurn(t *testing.T) {
 	answers := []answerFunc{message(llm.Message{Truncated: true}), cutCall("I look."), says("done")}
 	ran := 0
 	ruled(t, Limits{MaxTurns: 1}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
-		if out.Status != Completed || out.Turns != 1 || ran != 0 {
+		if out.Status != Completed || out.Text != "done" || out.Turns != 1 || ran != 0 {
 			t.Errorf("got %+v, %d calls ran", out, ran)
 		}
 		done := told[plug.TurnCompleted](b)
@@ -121,7 +121,7 @@ func TestCutCallsUntilTheRunFails(t *testing.T) {
 		f := b.failed()
 		same(t, "truncation", f.Truncation, &plug.Truncation{Attempts: 3, MaxOutputTokens: 500, Source: plug.SourceUser, Model: "m"})
 		want := "the answer was cut in the middle of a tool call, which was not run, 3 times in a row (output limit: 500 tokens)"
-		if f.Error != want || out.Text != "abc" || ran != 0 || out.Usage.Input != 30 {
+		if f.Error != want || out.Text != "c" || ran != 0 || out.Usage.Input != 30 {
 			t.Errorf("got %q, %+v, %d calls ran, want %q", f.Error, out, ran, want)
 		}
 		for _, r := range p.requests { // the value that is told is the one that is sent
