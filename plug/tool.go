@@ -26,6 +26,14 @@ const (
 	EffectInternal Effect = "internal"
 )
 
+// Quiet reports whether an effect changes nothing beyond this program: it needs no
+// permission and has no row in the journal (spec tools.md, "Effects and the gate").
+func (e Effect) Quiet() bool { return e == EffectRead || e == EffectInternal }
+
+func (e Effect) known() bool {
+	return e.Quiet() || e == EffectWrite || e == EffectProcess || e == EffectExternal
+}
+
 // Tool is something that a model can call. Implementations hold nothing
 // between calls.
 type Tool interface {

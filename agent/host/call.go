@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"alisio/agent/text"
+	"alisio/plug"
 )
 
 // maxStuck is how many calls of a plugin may be waiting to return, given up on,
@@ -106,13 +107,8 @@ const maxTold = 1000
 // tell makes one safe line of a plugin's words.
 func tell(s string) string { return text.OneLine(s, maxTold) }
 
-// Bounds of a text that joins a conversation (spec plugins.md, "Hooks and failure
-// isolation").
-const (
-	maxInject = 24_000 // characters
-	// maxRaw bounds, in bytes, what is looked at before it is cleaned.
-	maxRaw = 1 << 20
-)
+// maxRaw bounds, in bytes, what is looked at of a text before it is cleaned.
+const maxRaw = 1 << 20
 
 const cutMark = "\n[the rest was cut]"
 
@@ -122,8 +118,8 @@ func injected(s string) string {
 	raw := text.Prefix(s, maxRaw)
 	cut := len(raw) < len(s)
 	s = strings.TrimSpace(text.Plain(raw))
-	if !cut && utf8.RuneCountInString(s) <= maxInject {
+	if !cut && utf8.RuneCountInString(s) <= plug.MaxText {
 		return s
 	}
-	return text.Head(s, maxInject-utf8.RuneCountInString(cutMark)) + cutMark
+	return text.Head(s, plug.MaxText-utf8.RuneCountInString(cutMark)) + cutMark
 }

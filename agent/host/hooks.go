@@ -3,10 +3,8 @@ package host
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -39,12 +37,8 @@ type Report struct {
 	plug.CompactionReport
 }
 
-// Bounds of a wish (spec compaction: one request writes the checkpoint).
-const (
-	maxFields     = 20
-	maxFieldName  = 64
-	maxReportLine = 200 // cells
-)
+// maxReportLine is in cells.
+const maxReportLine = 200
 
 // hook calls one hook within its limit.
 func hook[T any](ctx context.Context, e *entry, name string, limit time.Duration, do func(ctx context.Context) (T, error)) (T, *Failure) {
@@ -128,21 +122,17 @@ func (h *Host) BeforeCompact(ctx context.Context, c plug.CompactionInput) (wishe
 	return wishes, failures
 }
 
-// checkWish bounds a wish; names that can not be fields of an answer refuse it.
+// checkWish checks a wish and makes its texts safe.
 func checkWish(w plug.CompactionWish) (plug.CompactionWish, error) {
-	if len(w.Fields) > maxFields {
-		return w, fmt.Errorf("more than %d output fields", maxFields)
+	if err := w.Check(); err != nil {
+		return w, err
 	}
 	out := plug.CompactionWish{Instructions: injected(w.Instructions)}
-	for _, name := range slices.Sorted(maps.Keys(w.Fields)) {
-		letters := lower + strings.ToUpper(lower)
-		if !wellFormed(name, letters, letters+digits+"_", maxFieldName) {
-			return w, fmt.Errorf("output field %q: want 1 to %d letters, digits and _, a letter first", tell(name), maxFieldName)
-		}
-		if out.Fields == nil {
-			out.Fields = map[string]string{}
-		}
-		out.Fields[name] = tell(w.Fields[name])
+	if len(w.Fields) > 0 {
+		out.Fields = make(map[string]string, len(w.Fields))
+	}
+	for name, description := range w.Fields {
+		out.Fields[name] = tell(description)
 	}
 	return out, nil
 }

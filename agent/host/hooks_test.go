@@ -161,15 +161,15 @@ func TestEndHooksAreSkipped(t *testing.T) {
 }
 
 func TestInjectedTextIsCleanAndBounded(t *testing.T) {
-	long := strings.Repeat("é", maxInject)
+	long := strings.Repeat("é", plug.MaxText)
 	for _, c := range []struct{ name, in, want string }{
 		{"clean", "a\n\tb", "a\n\tb"},
 		{"invalid", "a\xffb\xc3", "a\uFFFDb\uFFFD"},
 		{"controls", "a\x00\x07\x1b[31mb\u202e\x1b]0;t\x07", "ab"},
 		{"blank", " \n\t ", ""},
 		{"just fits", long, long},
-		{"too long", long + "x", long[:2*(maxInject-len(cutMark))] + cutMark},
-		{"far too long", strings.Repeat("y", 3*maxRaw), strings.Repeat("y", maxInject-len(cutMark)) + cutMark},
+		{"too long", long + "x", long[:2*(plug.MaxText-len(cutMark))] + cutMark},
+		{"far too long", strings.Repeat("y", 3*maxRaw), strings.Repeat("y", plug.MaxText-len(cutMark)) + cutMark},
 		{"controls alone", strings.Repeat("\x00", 3*maxRaw), cutMark},
 		{"escapes that eat", strings.Repeat("\x1b[31m", maxRaw) + "x", cutMark},
 	} {
@@ -177,7 +177,7 @@ func TestInjectedTextIsCleanAndBounded(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: got %d bytes %.60q, want %d bytes", c.name, len(got), got, len(c.want))
 		}
-		if utf8.RuneCountInString(got) > maxInject {
+		if utf8.RuneCountInString(got) > plug.MaxText {
 			t.Errorf("%s: %d characters", c.name, utf8.RuneCountInString(got))
 		}
 	}
@@ -204,7 +204,7 @@ func TestCompactionWishes(t *testing.T) {
 		"a name with a space": {"a b": ""}, "no name": {"": ""}, "a long name": {strings.Repeat("a", 65): ""}, "a digit first": {"1a": ""},
 		"too many": func() map[string]string {
 			m := map[string]string{}
-			for i := range maxFields + 1 {
+			for i := range plug.MaxFields + 1 {
 				m[fmt.Sprint("f", i)] = ""
 			}
 			return m

@@ -16,11 +16,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -56,7 +54,8 @@ type Options struct {
 	// Sessions is asked once for each plugin, before its Setup; what it gives is
 	// used after Setup alone.
 	Sessions func(plugin string) plug.Sessions
-	// Ask puts questions of plugins to the person: the queue of the gate.
+	// Ask puts questions of plugins to the person: the queue of the gate, which checks
+	// the answers.
 	Ask func(ctx context.Context, q plug.Question) (plug.Answer, error)
 	// Interactive reports whether a person can be asked; nil: while a surface is
 	// bound.
@@ -93,7 +92,6 @@ type Limits struct {
 
 // Limits that nobody configures (spec plugins.md).
 const (
-	setupLimit     = 10 * time.Second
 	contextLimit   = time.Second
 	extensionLimit = 250 * time.Millisecond
 	actionLimit    = 10 * time.Second
@@ -153,7 +151,7 @@ func New(o Options) *Host {
 	}
 	o.Limits.Hook = cmp.Or(o.Limits.Hook, 15*time.Second)
 	o.Limits.SessionEnd = cmp.Or(o.Limits.SessionEnd, 10*time.Second)
-	o.Limits.Dispose = cmp.Or(o.Limits.Dispose, 2*time.Second)
+	o.Limits.Dispose = cmp.Or(o.Limits.Dispose, plug.DisposeLimit)
 	return &Host{
 		o: o, own: &entry{state: ready, undo: map[uint64]func(){}},
 		noted: map[string]bool{}, lastText: map[textKey]string{},
@@ -193,24 +191,4 @@ func (h *Host) Plugins() []plug.Plugin {
 		}
 	}
 	return all
-}
-
-const (
-	lower  = "abcdefghijklmnopqrstuvwxyz"
-	digits = "0123456789"
-)
-
-// wellFormed reports whether s has 1 to limit characters, the first one of first
-// and the others of first or more.
-func wellFormed(s, first, more string, limit int) bool {
-	return s != "" && len(s) <= limit && strings.Contains(first, s[:1]) && strings.Trim(s, first+more) == ""
-}
-
-// isID reports whether s may name an agent, a context source or an extension.
-func isID(s string) bool { return wellFormed(s, lower+digits, "-", 64) }
-
-const wantID = "want 1 to 64 of a-z, 0-9 and hyphen, no hyphen first"
-
-func errName(what, name, want string) error {
-	return fmt.Errorf("add %s: name %q: %s", what, name, want)
 }

@@ -49,8 +49,8 @@ type gap struct {
 }
 
 func (h *Host) observe(e *entry, o plug.Observer) (undo func(), err error) {
-	if o.Event == nil {
-		return nil, errors.New("observe: there is no Event")
+	if err := refusal("observer", "", o.Check()); err != nil {
+		return nil, err
 	}
 	o.Types = slices.Clone(o.Types)
 	ctx, cancel := context.WithCancel(context.Background())

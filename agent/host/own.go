@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,14 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"alisio/agent/text"
 	"alisio/plug"
-)
-
-// Bounds of a plugin's state (plug.State).
-const (
-	maxKey   = 200
-	maxValue = 64 << 10
 )
 
 // paths are the directories of a plugin below those of the person.
@@ -49,10 +43,7 @@ func (h *Host) state(e *entry) plug.State {
 		if h.o.State == nil {
 			return errors.New("nothing keeps it in this run")
 		}
-		if len(key) == 0 || len(key) > maxKey || !text.IsPlain(key) {
-			return fmt.Errorf("key %q: want 1 to %d bytes of plain text", tell(key), maxKey)
-		}
-		return h.present(e)
+		return cmp.Or(plug.CheckStateKey(key), h.present(e))
 	}
 	return plug.State{
 		Get: func(ctx context.Context, key string) (json.RawMessage, error) {
@@ -62,15 +53,7 @@ func (h *Host) state(e *entry) plug.State {
 			return h.o.State.Get(ctx, e.id(), key)
 		},
 		Set: func(ctx context.Context, key string, value json.RawMessage) error {
-			err := check(key)
-			switch {
-			case err != nil:
-			case len(value) > maxValue:
-				err = fmt.Errorf("a value of %d bytes: at most %d", len(value), maxValue)
-			case !json.Valid(value):
-				err = errors.New("the value is no JSON")
-			}
-			if err != nil {
+			if err := cmp.Or(check(key), plug.CheckStateValue(value)); err != nil {
 				return fmt.Errorf("set state: %w", err)
 			}
 			return h.o.State.Set(ctx, e.id(), key, slices.Clone(value))
@@ -82,7 +65,7 @@ func (h *Host) state(e *entry) plug.State {
 			return h.o.State.Delete(ctx, e.id(), key)
 		},
 		Keys: func(ctx context.Context, prefix string) ([]string, error) {
-			if err := check("x" + prefix[:min(len(prefix), maxKey-1)]); err != nil {
+			if err := check("x" + prefix[:min(len(prefix), plug.MaxStateKey-1)]); err != nil {
 				return nil, fmt.Errorf("list state: %w", err)
 			}
 			keys, err := h.o.State.Keys(ctx, e.id(), prefix)

@@ -53,8 +53,8 @@ func TestState(t *testing.T) {
 	if v, err := b.State.Get(ctx, "k"); v != nil || err != nil {
 		t.Errorf("of another plugin: got %s, %v", v, err)
 	}
-	value := []byte(`"` + strings.Repeat("x", maxValue-2) + `"`)
-	for _, key := range []string{"z", "m", strings.Repeat("é", maxKey/2)} {
+	value := []byte(`"` + strings.Repeat("x", plug.MaxStateValue-2) + `"`)
+	for _, key := range []string{"z", "m", strings.Repeat("é", plug.MaxStateKey/2)} {
 		if err := a.State.Set(ctx, key, value); err != nil {
 			t.Errorf("%q: %v", key, err)
 		}
@@ -63,7 +63,7 @@ func TestState(t *testing.T) {
 	if v, _ := a.State.Get(ctx, "z"); v[1] != 'x' {
 		t.Error("the value changed with the plugin's bytes")
 	}
-	if keys, err := a.State.Keys(ctx, ""); !slices.Equal(keys, []string{"k", "m", "z", strings.Repeat("é", maxKey/2)}) || err != nil {
+	if keys, err := a.State.Keys(ctx, ""); !slices.Equal(keys, []string{"k", "m", "z", strings.Repeat("é", plug.MaxStateKey/2)}) || err != nil {
 		t.Errorf("got %q, %v", keys, err)
 	}
 	if err := a.State.Delete(ctx, "z"); err != nil || k["a/z"] != nil {
@@ -71,7 +71,7 @@ func TestState(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"no key":       a.State.Set(ctx, "", []byte("1")),
-		"long key":     a.State.Set(ctx, strings.Repeat("x", maxKey+1), []byte("1")),
+		"long key":     a.State.Set(ctx, strings.Repeat("x", plug.MaxStateKey+1), []byte("1")),
 		"control":      a.State.Set(ctx, "a\x00", []byte("1")),
 		"invalid":      a.State.Set(ctx, "a\xff", []byte("1")),
 		"no json":      a.State.Set(ctx, "x", []byte("{")),

@@ -55,7 +55,7 @@ func nextSGR(s string) (at, n int) {
 		}
 		at = from + i
 		end := at + 2
-		for end < len(s) && end-at < longest && strings.IndexByte(digits+";:", s[end]) >= 0 {
+		for end < len(s) && end-at < longest && strings.IndexByte("0123456789;:", s[end]) >= 0 {
 			end++
 		}
 		if end < len(s) && s[end] == 'm' {

@@ -57,7 +57,7 @@ func (h *Host) Add(ctx context.Context, p plug.Plugin) error {
 	e := &entry{plugin: p, undo: map[uint64]func(){}, open: map[*database]bool{}}
 	err := h.enter(e)
 	if err == nil {
-		_, err = call(ctx, e, setupLimit, func(ctx context.Context) (struct{}, error) {
+		_, err = call(ctx, e, plug.SetupLimit, func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, p.Setup(ctx, h.api(e))
 		})
 		h.mu.Lock()
@@ -90,15 +90,11 @@ func (h *Host) enter(e *entry) error {
 	p := e.plugin
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	switch {
-	case h.closed:
+	if h.closed {
 		return errors.New("the application is closing")
-	case !wellFormed(p.ID, lower+digits, ".-", 64):
-		return errors.New("the id: want 1 to 64 of a-z, 0-9, dot and hyphen, no dot or hyphen first")
-	case p.APIVersion != plug.APIVersion:
-		return fmt.Errorf("it was written for version %d of the plugin contract, this is version %d", p.APIVersion, plug.APIVersion)
-	case p.Setup == nil:
-		return errors.New("it has no Setup")
+	}
+	if err := p.Check(); err != nil {
+		return err
 	}
 	for _, other := range h.plugins {
 		if other.id() == p.ID {

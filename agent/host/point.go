@@ -83,13 +83,10 @@ func tie[T any](all []Diagnostic, point string, l *list[T], priority func(T) int
 // title names a provider: plugin/provider.
 func (r *row[T]) title() string { return r.owner.id() + "/" + r.name }
 
-// extend adds a provider of a point.
-func extend[T any](h *Host, e *entry, l *list[T], point, id string, set bool, value T) (undo func(), err error) {
-	switch {
-	case !isID(id):
-		return nil, errName(point, tell(id), wantID)
-	case !set:
-		return nil, fmt.Errorf("add %s %s: its function is missing", point, id)
+// extend adds a provider of a point that was checked.
+func extend[T any](h *Host, e *entry, l *list[T], point, id string, problem error, value T) (undo func(), err error) {
+	if err := refusal(point, id, problem); err != nil {
+		return nil, err
 	}
 	return add(h, e, l, inPlugin, id, value, nil)
 }
@@ -98,16 +95,16 @@ func extend[T any](h *Host, e *entry, l *list[T], point, id string, set bool, va
 func (h *Host) extensions(e *entry) plug.Extensions {
 	return plug.Extensions{
 		Mascot: func(m plug.Mascot) (func(), error) {
-			return extend(h, e, &h.r.mascots, pointMascot, m.ID, m.Render != nil, m)
+			return extend(h, e, &h.r.mascots, pointMascot, m.ID, m.Check(), m)
 		},
 		StartupScreen: func(s plug.StartupScreen) (func(), error) {
-			return extend(h, e, &h.r.screens, pointScreen, s.ID, s.Render != nil, s)
+			return extend(h, e, &h.r.screens, pointScreen, s.ID, s.Check(), s)
 		},
 		WebSearch: func(s plug.WebSearch) (func(), error) {
-			return extend(h, e, &h.r.searches, pointSearch, s.ID, s.Search != nil, s)
+			return extend(h, e, &h.r.searches, pointSearch, s.ID, s.Check(), s)
 		},
 		Facts: func(f plug.Facts) (func(), error) {
-			return extend(h, e, &h.r.facts, pointFacts, f.ID, f.List != nil, f)
+			return extend(h, e, &h.r.facts, pointFacts, f.ID, f.Check(), f)
 		},
 	}
 }

@@ -1,11 +1,8 @@
 package host
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -112,20 +109,8 @@ func rowsOf[T any](h *Host, l *list[T]) []*row[T] {
 // AddTool registers a tool of the application.
 func (h *Host) AddTool(t plug.Tool) (undo func(), err error) { return h.addTool(h.own, t) }
 
-// AddSlashCommand registers a command of the application.
-func (h *Host) AddSlashCommand(c plug.SlashCommand) (undo func(), err error) {
-	return h.addCommand(h.own, c)
-}
-
 // AddAgent registers an agent of the application.
 func (h *Host) AddAgent(a plug.Agent) (undo func(), err error) { return h.addAgent(h.own, a) }
-
-// Bounds of what is registered.
-const (
-	maxDescription = 16 << 10
-	maxSchema      = 256 << 10
-	maxDirs        = 100
-)
 
 // fixed is a tool of a plugin whose spec stays what it was at registration.
 type fixed struct {
@@ -143,21 +128,10 @@ func (h *Host) addTool(e *entry, t plug.Tool) (undo func(), err error) {
 		return nil, errors.New("add tool: there is none")
 	}
 	spec := t.Spec()
-	if !wellFormed(spec.Name, lower, digits+"_", 64) {
-		return nil, errName("tool", tell(spec.Name), "want 1 to 64 of a-z, 0-9 and _, a letter first")
-	}
-	switch spec.Effect {
-	case plug.EffectRead, plug.EffectWrite, plug.EffectProcess, plug.EffectExternal, plug.EffectInternal:
-	default:
-		return nil, fmt.Errorf("add tool %s: unknown effect %q", spec.Name, tell(string(spec.Effect)))
+	if err := refusal("tool", spec.Name, spec.Check()); err != nil {
+		return nil, err
 	}
 	if e != h.own {
-		if len(spec.Description) > maxDescription || len(spec.Schema) > maxSchema {
-			return nil, fmt.Errorf("add tool %s: the description or the schema is too long", spec.Name)
-		}
-		if s := bytes.TrimSpace(spec.Schema); !json.Valid(s) || s[0] != '{' {
-			return nil, fmt.Errorf("add tool %s: the schema is no JSON object", spec.Name)
-		}
 		if h.o.CheckTool != nil {
 			if err := h.o.CheckTool(spec); err != nil {
 				return nil, fmt.Errorf("add tool %s: schema: %w", spec.Name, err)
@@ -169,41 +143,30 @@ func (h *Host) addTool(e *entry, t plug.Tool) (undo func(), err error) {
 	return add(h, e, &h.r.tools, overAll, spec.Name, t, nil)
 }
 
+// refusal says what of a plugin's words was not registered, and why; nil: nothing.
+func refusal(kind, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("add %s: %w", strings.TrimSpace(kind+" "+tell(name)), err)
+}
+
 func (h *Host) addCommand(e *entry, c plug.SlashCommand) (undo func(), err error) {
-	switch {
-	case !wellFormed(c.Name, lower, lower+digits+"-", 41):
-		return nil, errName("command", tell(c.Name), "want 1 to 41 of a-z, 0-9 and hyphen, a letter first")
-	case c.Run == nil:
-		return nil, fmt.Errorf("add command %s: it has no Run", c.Name)
+	if err := refusal("command", c.Name, c.Check()); err != nil {
+		return nil, err
 	}
 	c.Description, c.ArgumentHint = tell(c.Description), tell(c.ArgumentHint)
 	c.Run = h.command(e, c.Run)
 	return add(h, e, &h.r.commands, overAll, c.Name, c, nil)
 }
 
-// colors are the names of a terminal's colours.
-func colors() []string {
-	return []string{"", "black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
-}
-
-// addAgent refuses what would not be understood as it was meant: an unknown
-// permission must not come out as none.
 func (h *Host) addAgent(e *entry, a plug.Agent) (undo func(), err error) {
-	switch p := a.Spec.Permission; {
-	case !isID(a.ID):
-		return nil, errName("agent", tell(a.ID), wantID)
-	case !slices.Contains(colors(), a.Color):
-		return nil, fmt.Errorf("add agent %s: unknown color %q", a.ID, tell(a.Color))
-	case !isPermission(p.Write) || !isPermission(p.Process) || !isPermission(p.External):
-		return nil, fmt.Errorf("add agent %s: unknown permission: want deny, ask or allow", a.ID)
+	if err := refusal("agent", a.ID, a.Check()); err != nil {
+		return nil, err
 	}
 	a.Description, a.Persona = tell(a.Description), injected(a.Persona)
 	a.Spec.Tools.Allow, a.Spec.Tools.Deny = slices.Clone(a.Spec.Tools.Allow), slices.Clone(a.Spec.Tools.Deny)
 	return add(h, e, &h.r.agents, overAll, a.ID, a, nil)
-}
-
-func isPermission(p plug.Permission) bool {
-	return p == "" || p == plug.PermissionDeny || p == plug.PermissionAsk || p == plug.PermissionAllow
 }
 
 // addProvider hands the registration on without the lock, as it goes to a part of the
@@ -227,24 +190,15 @@ func (h *Host) addProvider(e *entry, p plug.ProviderRegistration) (undo func(), 
 }
 
 func (h *Host) addContext(e *entry, c plug.ContextSource) (undo func(), err error) {
-	switch {
-	case !isID(c.Name):
-		return nil, errName("context", tell(c.Name), wantID)
-	case c.Text == nil:
-		return nil, fmt.Errorf("add context %s: it has no Text", c.Name)
+	if err := refusal("context", c.Name, c.Check()); err != nil {
+		return nil, err
 	}
 	return add(h, e, &h.r.contexts, inPlugin, c.Name, c, nil)
 }
 
 func (h *Host) addResources(e *entry, d plug.ResourceDirs) (undo func(), err error) {
-	all := slices.Concat(d.Skills, d.Prompts, d.Agents)
-	if len(all) > maxDirs {
-		return nil, fmt.Errorf("add resources: more than %d directories", maxDirs)
-	}
-	for _, dir := range all {
-		if dir != "" && !filepath.IsAbs(dir) {
-			return nil, fmt.Errorf("add resources: %q is not absolute", tell(dir))
-		}
+	if err := refusal("resources", "", d.Check()); err != nil {
+		return nil, err
 	}
 	d = plug.ResourceDirs{Skills: given(d.Skills), Prompts: given(d.Prompts), Agents: given(d.Agents)}
 	return add(h, e, &h.r.resources, anyName, "", d, nil)
@@ -256,15 +210,15 @@ func given(dirs []string) []string {
 }
 
 func (h *Host) addSession(e *entry, s plug.SessionHooks) (undo func(), err error) {
-	if s.OnStart == nil && s.OnEnd == nil {
-		return nil, errors.New("add session hooks: there are none")
+	if err := refusal("session hooks", "", s.Check()); err != nil {
+		return nil, err
 	}
 	return add(h, e, &h.r.sessions, anyName, "", s, nil)
 }
 
 func (h *Host) addCompaction(e *entry, c plug.CompactionHooks) (undo func(), err error) {
-	if c.Before == nil && c.After == nil {
-		return nil, errors.New("add compaction hooks: there are none")
+	if err := refusal("compaction hooks", "", c.Check()); err != nil {
+		return nil, err
 	}
 	return add(h, e, &h.r.compactions, anyName, "", c, nil)
 }

@@ -111,7 +111,7 @@ func TestSetupThatFailsInAnyWay(t *testing.T) {
 				if err == nil || !strings.HasPrefix(err.Error(), "set up plugin toy: ") || strings.ContainsAny(err.Error(), "\x1b\n") || len(err.Error()) > 2*maxTold {
 					t.Errorf("got %q", err)
 				}
-				if took := time.Since(begin); took > setupLimit {
+				if took := time.Since(begin); took > plug.SetupLimit {
 					t.Errorf("it took %s", took)
 				}
 				if r := h.Registrations(); len(r) != 0 || len(p) != 0 || len(h.Statuses()) != 0 || len(h.Plugins()) != 0 {
@@ -178,10 +178,12 @@ func TestRefusedRegistrations(t *testing.T) {
 		"no tool":               func() (func(), error) { return api.AddTool(nil) },
 		"schema that is none":   func() (func(), error) { return api.AddTool(tool("")) },
 		"schema that is a list": func() (func(), error) { return api.AddTool(tool("[]")) },
-		"schema too long":       func() (func(), error) { return api.AddTool(tool(`{"a":"` + strings.Repeat("x", maxSchema) + `"}`)) },
-		"command of another":    func() (func(), error) { return api.AddSlashCommand(plug.SlashCommand{Name: "cmd-taken", Run: run}) },
-		"command upper":         func() (func(), error) { return api.AddSlashCommand(plug.SlashCommand{Name: "Cmd", Run: run}) },
-		"command digit first":   func() (func(), error) { return api.AddSlashCommand(plug.SlashCommand{Name: "1", Run: run}) },
+		"schema too long": func() (func(), error) {
+			return api.AddTool(tool(`{"a":"` + strings.Repeat("x", plug.MaxSchema) + `"}`))
+		},
+		"command of another":  func() (func(), error) { return api.AddSlashCommand(plug.SlashCommand{Name: "cmd-taken", Run: run}) },
+		"command upper":       func() (func(), error) { return api.AddSlashCommand(plug.SlashCommand{Name: "Cmd", Run: run}) },
+		"command digit first": func() (func(), error) { return api.AddSlashCommand(plug.SlashCommand{Name: "1", Run: run}) },
 		"command too long": func() (func(), error) {
 			return api.AddSlashCommand(plug.SlashCommand{Name: strings.Repeat("a", 42), Run: run})
 		},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"alisio/agent/text"
@@ -222,7 +223,7 @@ func rooted(parents map[string]string, id string) bool {
 // closed lists, lines of text, sizes that are none below zero.
 func checkNode(n plug.PanelNode) plug.PanelNode {
 	n.Label, n.Detail = label(n.Label), label(n.Detail)
-	if !slices.Contains(colors(), n.Color) {
+	if !slices.Contains(plug.Colors(), n.Color) {
 		n.Color = ""
 	}
 	switch plug.ChildStatus(n.Status) {
@@ -236,12 +237,17 @@ func checkNode(n plug.PanelNode) plug.PanelNode {
 	}
 	var actions []string
 	for _, a := range n.Actions {
-		if len(actions) < maxActions && wellFormed(a, lower, lower+digits+"-_", maxAction) {
+		if len(actions) < maxActions && isAction(a) {
 			actions = append(actions, a)
 		}
 	}
 	n.Actions = actions
 	return n
+}
+
+func isAction(s string) bool {
+	const lower = "abcdefghijklmnopqrstuvwxyz"
+	return s != "" && len(s) <= maxAction && strings.Contains(lower, s[:1]) && strings.Trim(s, lower+"0123456789-_") == ""
 }
 
 // openSession shows a session where a surface can.

@@ -34,8 +34,8 @@ type Registry struct {
 func (r *Registry) Register(p plug.ProviderRegistration) (undo func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if p.ID == "" || p.Create == nil {
-		return nil, fmt.Errorf("register provider %q: it has no id or no Create", p.ID)
+	if err := p.Check(); err != nil {
+		return nil, fmt.Errorf("register provider %q: %w", p.ID, err)
 	}
 	for _, q := range r.list {
 		switch {

@@ -7,42 +7,35 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"alisio/plug"
 )
 
 // API is what a plugin gets in Setup. Registrations are checked as the engine checks
-// them, and kept with their undo; what only makes sense while sessions run is an
-// error until Setup has returned.
+// them, but for the inside of a tool's schema, and kept with their undo; what only makes
+// sense while sessions run is an error until Setup has returned.
 func (h *Host) API() *plug.API {
 	return &plug.API{
-		AddTool:         h.addTool,
-		AddSlashCommand: h.addCommand,
-		AddAgent: func(a plug.Agent) (func(), error) {
-			return h.add("agent", a.ID, a, true, wantID(a.ID))
+		AddTool: h.addTool,
+		AddSlashCommand: func(c plug.SlashCommand) (func(), error) {
+			return h.add("command", c.Name, c, true, c.Check())
 		},
+		AddAgent: func(a plug.Agent) (func(), error) { return h.add("agent", a.ID, a, true, a.Check()) },
 		AddProvider: func(p plug.ProviderRegistration) (func(), error) {
-			return h.add("provider", p.ID, p, true, missing(p.ID != "" && p.Create != nil, "an id and Create"))
+			return h.add("provider", p.ID, p, true, p.Check())
 		},
 		AddContext: func(c plug.ContextSource) (func(), error) {
-			return h.add("context", c.Name, c, true, errors.Join(wantID(c.Name), missing(c.Text != nil, "Text")))
+			return h.add("context", c.Name, c, true, c.Check())
 		},
 		AddResources: func(d plug.ResourceDirs) (func(), error) {
-			relative := func(dir string) bool { return dir != "" && !filepath.IsAbs(dir) }
-			ok := !slices.ContainsFunc(slices.Concat(d.Skills, d.Prompts, d.Agents), relative)
-			return h.add("resources", "", d, false, missing(ok, "absolute directories"))
+			return h.add("resource", "", d, false, d.Check())
 		},
-		Observe: func(o plug.Observer) (func(), error) {
-			return h.add("observer", "", o, false, missing(o.Event != nil, "Event"))
-		},
+		Observe: func(o plug.Observer) (func(), error) { return h.add("observer", "", o, false, o.Check()) },
 		OnSession: func(s plug.SessionHooks) (func(), error) {
-			return h.add("session-hooks", "", s, false, missing(s.OnStart != nil || s.OnEnd != nil, "a hook"))
+			return h.add("session-hook", "", s, false, s.Check())
 		},
 		OnCompaction: func(c plug.CompactionHooks) (func(), error) {
-			return h.add("compaction-hooks", "", c, false, missing(c.Before != nil || c.After != nil, "a hook"))
+			return h.add("compaction-hook", "", c, false, c.Check())
 		},
 		Extend: h.extensions(),
 		HTTP: func(p plug.Purpose) *http.Client {
@@ -83,28 +76,18 @@ func (h *Host) API() *plug.API {
 // addTool asks for the spec once, as the engine does with a plugin's tool.
 func (h *Host) addTool(t plug.Tool) (undo func(), err error) {
 	if t == nil {
-		return h.add("tool", "", nil, true, missing(false, "a tool"))
+		return h.add("tool", "", nil, true, errors.New("there is none"))
 	}
 	spec := t.Spec()
-	return h.add("tool", spec.Name, t, true, toolProblem(spec))
-}
-
-func (h *Host) addCommand(c plug.SlashCommand) (undo func(), err error) {
-	name := formed(c.Name, lower, lower+digits+"-", 41)
-	return h.add("command", c.Name, c, true, errors.Join(missing(name, "a name of a-z, 0-9 and hyphen"), missing(c.Run != nil, "Run")))
+	return h.add("tool", spec.Name, t, true, spec.Check())
 }
 
 func (h *Host) extensions() plug.Extensions {
-	point := func(kind, id string, set bool, value any) (func(), error) {
-		return h.add(kind, id, value, true, errors.Join(wantID(id), missing(set, "its function")))
-	}
 	return plug.Extensions{
-		Mascot: func(m plug.Mascot) (func(), error) { return point("mascot", m.ID, m.Render != nil, m) },
-		StartupScreen: func(s plug.StartupScreen) (func(), error) {
-			return point("startup-screen", s.ID, s.Render != nil, s)
-		},
-		WebSearch: func(s plug.WebSearch) (func(), error) { return point("websearch", s.ID, s.Search != nil, s) },
-		Facts:     func(f plug.Facts) (func(), error) { return point("facts", f.ID, f.List != nil, f) },
+		Mascot:        func(m plug.Mascot) (func(), error) { return h.add("mascot", m.ID, m, true, m.Check()) },
+		StartupScreen: func(s plug.StartupScreen) (func(), error) { return h.add("startup-screen", s.ID, s, true, s.Check()) },
+		WebSearch:     func(s plug.WebSearch) (func(), error) { return h.add("websearch", s.ID, s, true, s.Check()) },
+		Facts:         func(f plug.Facts) (func(), error) { return h.add("fact-source", f.ID, f, true, f.Check()) },
 	}
 }
 
@@ -162,12 +145,18 @@ func (h *Host) ui() plug.UI {
 		if h.Ask == nil {
 			return nil, plug.ErrNoSurface
 		}
+		if err := plug.CheckQuestions(questions); err != nil {
+			return nil, err
+		}
 		return h.Ask(ctx, sessionID, questions)
 	}
 	return plug.UI{
 		Status: func(s string) { show(func() { h.status = s }) },
 		Panel:  func(p plug.Panel) { show(func() { h.panel = p }) },
 		Select: func(ctx context.Context, sessionID, title string, options []plug.Option) (int, error) {
+			if len(options) < 2 {
+				return -1, fmt.Errorf("select: want 2 to %d options", plug.MaxOptions)
+			}
 			chosen, err := ask(ctx, sessionID, []plug.Choice{{Question: title, Options: options}})
 			if err != nil {
 				return -1, err
@@ -186,44 +175,4 @@ func (h *Host) ui() plug.UI {
 		},
 		Interactive: func() bool { return h.allows(h.Ask != nil) == nil },
 	}
-}
-
-const (
-	lower  = "abcdefghijklmnopqrstuvwxyz"
-	digits = "0123456789"
-)
-
-// formed reports whether s has 1 to limit characters, the first one of first and
-// the others of first or more.
-func formed(s, first, more string, limit int) bool {
-	return s != "" && len(s) <= limit && strings.Contains(first, s[:1]) && strings.Trim(s, first+more) == ""
-}
-
-func missing(there bool, what string) error {
-	if there {
-		return nil
-	}
-	return fmt.Errorf("it needs %s", what)
-}
-
-func wantID(id string) error {
-	return missing(formed(id, lower+digits, "-", 64), "an id of a-z, 0-9 and hyphen")
-}
-
-// toolProblem checks what the engine and a model need of a spec.
-func toolProblem(s plug.ToolSpec) error {
-	var schema struct{ Type string }
-	switch {
-	case !formed(s.Name, lower, digits+"_", 64):
-		return errors.New("the name: want a-z, 0-9 and _, a letter first")
-	case json.Unmarshal(s.Schema, &schema) != nil || schema.Type != "object":
-		return errors.New("the schema: want a JSON Schema of an object")
-	case strings.TrimSpace(s.Description) == "":
-		return errors.New("it has no description")
-	}
-	switch s.Effect {
-	case plug.EffectRead, plug.EffectWrite, plug.EffectProcess, plug.EffectExternal, plug.EffectInternal:
-		return nil
-	}
-	return fmt.Errorf("unknown effect %q", s.Effect)
 }

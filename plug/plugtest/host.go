@@ -7,6 +7,7 @@
 package plugtest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -257,16 +258,18 @@ func (h *Host) paths() plug.Paths {
 
 // stateOf keeps values with the bounds of plug.State.
 func (h *Host) stateOf() plug.State {
-	const maxKey, maxValue = 200, 64 << 10
 	return plug.State{
 		Get: func(_ context.Context, key string) (json.RawMessage, error) {
+			if err := plug.CheckStateKey(key); err != nil {
+				return nil, fmt.Errorf("get state: %w", err)
+			}
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			return slices.Clone(h.state[key]), nil
 		},
 		Set: func(_ context.Context, key string, value json.RawMessage) error {
-			if key == "" || len(key) > maxKey || len(value) > maxValue || !json.Valid(value) {
-				return fmt.Errorf("set state %q: want a key of 1 to %d bytes and JSON of at most %d", key, maxKey, maxValue)
+			if err := cmp.Or(plug.CheckStateKey(key), plug.CheckStateValue(value)); err != nil {
+				return fmt.Errorf("set state: %w", err)
 			}
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -277,6 +280,9 @@ func (h *Host) stateOf() plug.State {
 			return nil
 		},
 		Delete: func(_ context.Context, key string) error {
+			if err := plug.CheckStateKey(key); err != nil {
+				return fmt.Errorf("delete state: %w", err)
+			}
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			delete(h.state, key)

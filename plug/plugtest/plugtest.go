@@ -2,12 +2,14 @@ package plugtest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
-	"runtime"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -17,12 +19,15 @@ import (
 // Run is the conformance suite of plugins (spec plugins.md, "Contract"): the plugin
 // has an identity, sets up on fresh hosts beside each other, leaves nothing when it
 // is undone or refused, offers tools that a model can call, returns from its hooks
-// when their context has ended, and ends with Dispose. make returns the plugin anew
+// when their context has ended, and ends with Dispose. fresh returns the plugin anew
 // each time, as main does; configure gives each fresh host what the plugin needs.
 // What a plugin does for people, its own tests say.
-func Run(t *testing.T, make func() plug.Plugin, configure ...func(*Host)) {
+//
+// What a plugin does behind Dispose is looked for in a bubble of testing/synctest: there
+// its goroutines have to end, and wait for nothing that was made outside.
+func Run(t *testing.T, fresh func() plug.Plugin, configure ...func(*Host)) {
 	t.Helper()
-	s := suite{make: make, configure: configure, dir: t.TempDir}
+	s := suite{fresh: fresh, configure: configure, dir: t.TempDir}
 	for _, r := range rules() {
 		t.Run(r.name, func(t *testing.T) {
 			if err := r.check(t.Context(), s); err != nil {
@@ -30,11 +35,18 @@ func Run(t *testing.T, make func() plug.Plugin, configure ...func(*Host)) {
 			}
 		})
 	}
+	t.Run("nothing after dispose", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			if err := nothingAfter(t.Context(), s); err != nil {
+				t.Error(err)
+			}
+		})
+	})
 }
 
 // suite is what the rules are checked with.
 type suite struct {
-	make      func() plug.Plugin
+	fresh     func() plug.Plugin
 	configure []func(*Host)
 	dir       func() string
 }
@@ -55,17 +67,12 @@ func rules() []rule {
 		{"tool specs", toolSpecs},
 		{"cancelled hooks", cancelledHooks},
 		{"dispose", dispose},
-		{"nothing after dispose", nothingAfter},
 	}
 }
 
-// Times that a plugin may take: those of the engine, but for hooks with a context
-// that has ended, which have none.
-const (
-	setupLimit   = 10 * time.Second
-	disposeLimit = 2 * time.Second
-	cancelLimit  = 5 * time.Second
-)
+// cancelLimit is what a hook may take whose context has ended: the engine does not wait
+// for it.
+const cancelLimit = 5 * time.Second
 
 func (s suite) host() *Host {
 	h := &Host{Dir: s.dir()}
@@ -103,11 +110,11 @@ func within(limit time.Duration, what string, do func() error) error {
 
 // up sets a fresh plugin up on a fresh host.
 func (s suite) up(ctx context.Context) (*Host, plug.Plugin, error) {
-	h, p := s.host(), s.make()
+	h, p := s.host(), s.fresh()
 	if p.Setup == nil {
 		return h, p, errors.New("it has no Setup")
 	}
-	return h, p, within(setupLimit, "Setup", func() error { return h.Setup(ctx, p) })
+	return h, p, within(plug.SetupLimit, "Setup", func() error { return h.Setup(ctx, p) })
 }
 
 // with sets up, does something, and disposes of the plugin whatever came of it.
@@ -121,22 +128,21 @@ func (s suite) with(ctx context.Context, do func(h *Host, p plug.Plugin) error) 
 }
 
 func down(ctx context.Context, h *Host, p plug.Plugin) error {
-	return within(disposeLimit, "Dispose", func() error { return h.Dispose(ctx, p) })
+	return within(plug.DisposeLimit, "Dispose", func() error { return h.Dispose(ctx, p) })
 }
 
 // identity is what a person and the engine know a plugin by.
 func identity(_ context.Context, s suite) error {
-	p, again := s.make(), s.make()
+	p, again := s.fresh(), s.fresh()
 	version := regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
+	if err := p.Check(); err != nil {
+		return err
+	}
 	switch {
-	case !formed(p.ID, lower+digits, ".-", 64):
-		return fmt.Errorf("the id is %q: want a-z, 0-9, dot and hyphen", p.ID)
 	case p.Name == "":
 		return errors.New("it has no name for people")
 	case !version.MatchString(p.Version):
 		return fmt.Errorf("the version is %q: want a semantic version", p.Version)
-	case p.APIVersion != plug.APIVersion:
-		return fmt.Errorf("the contract is %d: want %d", p.APIVersion, plug.APIVersion)
 	case p.ID != again.ID || p.Version != again.Version:
 		return fmt.Errorf("made twice, it is %s %s and %s %s", p.ID, p.Version, again.ID, again.Version)
 	}
@@ -170,10 +176,10 @@ func setupTwice(ctx context.Context, s suite) error {
 
 // refusedRegistrations may fail Setup, or be lived with: no panic, no waiting.
 func refusedRegistrations(ctx context.Context, s suite) error {
-	h, p := s.host(), s.make()
+	h, p := s.host(), s.fresh()
 	h.Refuse = true
 	failed := false
-	err := within(setupLimit, "Setup where registrations are refused", func() error {
+	err := within(plug.SetupLimit, "Setup where registrations are refused", func() error {
 		failed = h.Setup(ctx, p) != nil
 		return nil
 	})
@@ -202,7 +208,7 @@ func toolSpecs(ctx context.Context, s suite) error {
 		var all []error
 		for _, t := range Registered[plug.Tool](h) {
 			spec := t.Spec()
-			if err := toolProblem(spec); err != nil {
+			if err := unusable(spec); err != nil {
 				all = append(all, fmt.Errorf("tool %s: %w", spec.Name, err))
 			}
 			if again := t.Spec(); fmt.Sprint(again) != fmt.Sprint(spec) {
@@ -213,10 +219,21 @@ func toolSpecs(ctx context.Context, s suite) error {
 	})
 }
 
+// unusable says what the engine takes of a spec, and a server or a model does not.
+func unusable(s plug.ToolSpec) error {
+	var schema struct{ Type string }
+	switch {
+	case json.Unmarshal(s.Schema, &schema) != nil || schema.Type != "object":
+		return errors.New("the schema: want a JSON Schema of an object")
+	case strings.TrimSpace(s.Description) == "":
+		return errors.New("it has no description")
+	}
+	return nil
+}
+
 // cancelledHooks calls all that is called by itself with a context that has ended:
 // each returns soon, with an error or without, and what it says can be used.
 func cancelledHooks(ctx context.Context, s suite) error {
-	const maxText = 24_000
 	return s.with(ctx, func(h *Host, _ plug.Plugin) error {
 		over, cancel := context.WithCancel(ctx)
 		cancel()
@@ -227,8 +244,8 @@ func cancelledHooks(ctx context.Context, s suite) error {
 				if err != nil {
 					return nil
 				}
-				if !utf8.ValidString(said) || utf8.RuneCountInString(said) > maxText {
-					return fmt.Errorf("its text is no UTF-8, or longer than %d characters", maxText)
+				if !utf8.ValidString(said) || utf8.RuneCountInString(said) > plug.MaxText {
+					return fmt.Errorf("its text is no UTF-8, or longer than %d characters", plug.MaxText)
 				}
 				return nil
 			})
@@ -286,13 +303,15 @@ func dispose(ctx context.Context, s suite) error {
 	}
 	over, cancel := context.WithCancel(ctx)
 	cancel()
-	return within(disposeLimit, "Dispose with a context that has ended", func() error {
+	return within(plug.DisposeLimit, "Dispose with a context that has ended", func() error {
 		_ = h.Dispose(over, p) // what it says of its hurry is its own affair
 		return nil
 	})
 }
 
-// nothingAfter looks for registrations in Dispose and behind it.
+// nothingAfter looks for registrations in Dispose and behind it: of all that Dispose has
+// started, what can run has run, and what waits for a time has had an hour. It is called
+// in a bubble of testing/synctest.
 func nothingAfter(ctx context.Context, s suite) error {
 	h, p, err := s.up(ctx)
 	if err != nil {
@@ -301,11 +320,8 @@ func nothingAfter(ctx context.Context, s suite) error {
 	if err := down(ctx, h, p); err != nil {
 		return err
 	}
-	// What Dispose has started and can run, runs.
-	const turns = 100
-	for range turns {
-		runtime.Gosched()
-	}
+	time.Sleep(time.Hour)
+	synctest.Wait()
 	var late []error
 	for _, err := range h.Refused() {
 		if errors.Is(err, errGone) {

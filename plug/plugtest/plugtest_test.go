@@ -106,8 +106,8 @@ func TestBadPlugins(t *testing.T) {
 	}
 	var made, shared int
 	for name, c := range map[string]struct {
-		make func() plug.Plugin
-		rule string
+		fresh func() plug.Plugin
+		rule  string
 	}{
 		"bad id":            {changed(func(p *plug.Plugin) { p.ID = "Toy" }), "identity"},
 		"no name":           {changed(func(p *plug.Plugin) { p.Name = "" }), "identity"},
@@ -140,9 +140,14 @@ func TestBadPlugins(t *testing.T) {
 			undo()
 			return nil
 		}), "refused registrations"},
-		"tool's name":        {badSpec(func(s *plug.ToolSpec) { s.Name = "Note" }), "setup"},
-		"tool's schema":      {badSpec(func(s *plug.ToolSpec) { s.Schema = json.RawMessage(`{"type":"string"}`) }), "setup"},
-		"tool's description": {badSpec(func(s *plug.ToolSpec) { s.Description = " " }), "setup"},
+		"tool's name":             {badSpec(func(s *plug.ToolSpec) { s.Name = "Note" }), "setup"},
+		"tool's schema":           {badSpec(func(s *plug.ToolSpec) { s.Schema = json.RawMessage(`{"type":"string"}`) }), "tool specs"},
+		"tool's description":      {badSpec(func(s *plug.ToolSpec) { s.Description = " " }), "tool specs"},
+		"tool's schema is a list": {badSpec(func(s *plug.ToolSpec) { s.Schema = json.RawMessage(`[]`) }), "setup"},
+		"agent's color":           {setUp(func(api *plug.API) error { return ignore(api.AddAgent(plug.Agent{ID: "a", Color: "beige"})) }), "setup"},
+		"too many directories": {setUp(func(api *plug.API) error {
+			return ignore(api.AddResources(plug.ResourceDirs{Skills: make([]string, plug.MaxDirs+1)}))
+		}), "setup"},
 		"tool's effect":      {badSpec(func(s *plug.ToolSpec) { s.Effect = "magic" }), "setup"},
 		"tool that changes":  {badSpec(func(s *plug.ToolSpec) { made++; s.Description = fmt.Sprint(made) }), "tool specs"},
 		"hook that waits":    {start(func(context.Context) (string, error) { time.Sleep(time.Hour); return "", nil }), "cancelled hooks"},
@@ -178,12 +183,21 @@ func TestBadPlugins(t *testing.T) {
 			p.Setup = func(ctx context.Context, api *plug.API) error { kept = api; return setup(ctx, api) }
 			p.Dispose = func(context.Context) error { go kept.AddAgent(plug.Agent{ID: "late"}); return nil }
 		}), "nothing after dispose"},
+		"registers much later": {changed(func(p *plug.Plugin) {
+			var kept *plug.API
+			setup := p.Setup
+			p.Setup = func(ctx context.Context, api *plug.API) error { kept = api; return setup(ctx, api) }
+			p.Dispose = func(context.Context) error {
+				time.AfterFunc(time.Minute, func() { kept.AddAgent(plug.Agent{ID: "late"}) })
+				return nil
+			}
+		}), "nothing after dispose"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			shared = 0
-			s := suite{make: c.make, dir: func() string { return "/none" }}
+			s := suite{fresh: c.fresh, dir: func() string { return "/none" }}
 			var broken []string
-			for _, r := range rules() {
+			for _, r := range append(rules(), rule{"nothing after dispose", nothingAfter}) {
 				if err := r.check(context.Background(), s); err != nil {
 					broken = append(broken, r.name)
 				}
@@ -241,7 +255,7 @@ func TestHostKeepsWhatItIsTold(t *testing.T) {
 	if _, err := api.Git(ctx, "s", "/"); err == nil {
 		t.Error("git without an answer")
 	}
-	if n, err := api.UI.Select(ctx, "s", "which?", make([]plug.Option, 2)); n != 1 || err != nil || asked != "which?" {
+	if n, err := api.UI.Select(ctx, "s", "which?", []plug.Option{{Label: "a"}, {Label: "b"}}); n != 1 || err != nil || asked != "which?" {
 		t.Errorf("got %d, %v, asked %q", n, err, asked)
 	}
 	if c, err := api.Sessions.Get(ctx, "x"); c.ID != "x" || err != nil {

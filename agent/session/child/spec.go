@@ -38,11 +38,10 @@ const (
 func checked(c plug.ChildSpec) (plug.ChildSpec, error) {
 	c.Title, c.Agent = text.OneLine(c.Title, maxTitle), label(c.Agent)
 	c.Instructions = strings.ToValidUTF8(c.Instructions, "\uFFFD")
-	p := c.Permission
 	return c, cmp.Or(
 		within("instructions", int64(len(c.Instructions)), maxInstructions, "bytes"),
 		patterns("allow", c.Tools.Allow), patterns("deny", c.Tools.Deny),
-		permission("write", p.Write), permission("process", p.Process), permission("external", p.External),
+		c.Permission.Check(),
 		name("model", c.Model, maxName), name("workspace", c.Workspace, maxPath), absolute(c.Workspace),
 		within("maxTurns", int64(c.MaxTurns), maxTurns, "turns"), within("timeout", int64(c.Timeout), int64(maxTimeout), "nanoseconds"),
 		within("maxTokens", int64(c.MaxTokens), maxTokens, "tokens"),
@@ -55,14 +54,6 @@ func within(key string, n, most int64, unit string) error {
 		return fmt.Errorf("%s is %d, allowed: 0 to %d %s", key, n, most, unit)
 	}
 	return nil
-}
-
-func permission(key string, p plug.Permission) error {
-	switch p {
-	case "", plug.PermissionDeny, plug.PermissionAsk, plug.PermissionAllow:
-		return nil
-	}
-	return fmt.Errorf("permission %s is %.40q, allowed: allow, ask, deny", key, p)
 }
 
 // patterns bounds names of tools; whether there are such tools does not matter.
