@@ -18,6 +18,9 @@ const (
 	EffectInternal = "internal"
 )
 
+// quiet reports whether an effect needs no permission.
+func quiet(effect string) bool { return effect == EffectRead || effect == EffectInternal }
+
 // Mode says what may happen without a question. The zero value is ModeAsk.
 type Mode string
 
@@ -98,7 +101,7 @@ type Policy struct {
 // to be asked; where none can be, it is a no.
 func (p Policy) Decide(effect string) Verdict {
 	switch {
-	case effect == EffectRead || effect == EffectInternal:
+	case quiet(effect):
 		return Verdict{Allow, ByEffect}
 	case p.ReadOnly, p.Ceiling.ReadOnly:
 		return Verdict{Deny, ByReadOnly}
@@ -142,7 +145,7 @@ func (p Policy) Offers(effect string, interactive bool) bool {
 // the model that read the refusal.
 func (p Policy) Remedy(effect string) string {
 	switch {
-	case effect == EffectRead || effect == EffectInternal:
+	case quiet(effect):
 		return ""
 	case p.ReadOnly:
 		return "the run is --read-only"

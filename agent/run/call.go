@@ -240,7 +240,7 @@ func (l *loop) decided(p plug.Payload) {
 // journalBegin stores that a call is about to be executed: what has an effect as
 // a row of the journal.
 func (l *loop) journalBegin(c session.Call) error {
-	if c.Effect == plug.EffectRead || c.Effect == plug.EffectInternal {
+	if c.Effect.Quiet() {
 		return l.flush()
 	}
 	l.mu.Lock()

@@ -61,10 +61,7 @@ func own(r plug.Result) plug.Result {
 }
 
 // quiet reports whether a plan changes nothing.
-func quiet(p plug.Plan) bool {
-	e := gate.Effect(p)
-	return e == plug.EffectRead || e == plug.EffectInternal
-}
+func quiet(p plug.Plan) bool { return gate.Effect(p).Quiet() }
 
 // instruct finds the instruction files that hold for a call and that the model has
 // not read: they go with the call's result. A call with an effect is not made

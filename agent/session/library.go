@@ -109,7 +109,7 @@ func (s *SQLite) summaries(ctx context.Context, rows []db.Session) ([]Summary, e
 	list := make([]Summary, len(rows))
 	for i, r := range rows {
 		sum := Summary{Session: fromRow(r), BusyPID: busyPID(r), LastRun: RunStatus(last[r.ID])}
-		sum.Uncertain = sum.BusyPID == 0 && slices.ContainsFunc(pending[r.ID], func(e string) bool { return lasting(plug.Effect(e)) })
+		sum.Uncertain = sum.BusyPID == 0 && slices.ContainsFunc(pending[r.ID], func(e string) bool { return !plug.Effect(e).Quiet() })
 		list[i] = sum
 	}
 	return list, nil

@@ -81,7 +81,7 @@ func Reconcile(ctx context.Context, s Store, id string, messages []llm.Message, 
 		if row.Effect == "" {
 			row.Effect = r.Effect(row.Name)
 		}
-		if lasting(row.Effect) {
+		if !row.Effect.Quiet() {
 			uncertain = append(uncertain, row)
 		}
 		row.Result = verdict(row, true)
@@ -163,16 +163,12 @@ func verdict(c Call, known bool) plug.Result {
 	switch {
 	case !known:
 		return plug.Error("this call was not executed: the program ended before it began")
-	case !lasting(c.Effect):
+	case c.Effect.Quiet():
 		return plug.Error("this call was interrupted before it gave a result")
 	}
 	return plug.Error("the program ended while this call was running: it is not known whether it took effect, in whole, in part or not at all. " +
 		"It was not repeated. Look at the present state before you go on")
 }
-
-// lasting reports whether an effect reaches beyond this program; what is not
-// known does.
-func lasting(e plug.Effect) bool { return e != plug.EffectRead && e != plug.EffectInternal }
 
 // rowsOf returns the journal's rows of calls without a result, by their ids.
 func rowsOf(ctx context.Context, s Store, id string, gaps []mend.Gap) (map[string]Call, error) {

@@ -149,7 +149,7 @@ func (s *SQLite) addEvents(tx *db.Tx, events []plug.Event) ([]int64, error) {
 // syncOf says how durable the begin of a call is (spec store.md): a power cut
 // must not forget one that reached beyond this program.
 func syncOf(e plug.Effect) db.Sync {
-	if lasting(e) {
+	if !e.Quiet() {
 		return db.Full
 	}
 	return db.Normal
