@@ -122,14 +122,13 @@ func (g *Gate) Decide(ctx context.Context, r Request) (Verdict, error) {
 // plan that writes a path is no read, one that runs a program is no write, one
 // that contacts a host is external.
 func Effect(p plug.Plan) plug.Effect {
-	quiet := p.Effect == plug.EffectRead || p.Effect == plug.EffectInternal
 	writes := slices.ContainsFunc(p.Paths, func(path plug.PlanPath) bool { return path.Access != plug.AccessRead })
 	switch {
 	case len(p.Hosts) > 0:
 		return plug.EffectExternal
-	case (len(p.Argv) > 0 || p.Shell != "") && (quiet || p.Effect == plug.EffectWrite):
+	case (len(p.Argv) > 0 || p.Shell != "") && (p.Effect.Quiet() || p.Effect == plug.EffectWrite):
 		return plug.EffectProcess
-	case writes && quiet:
+	case writes && p.Effect.Quiet():
 		return plug.EffectWrite
 	}
 	return p.Effect
@@ -209,33 +208,31 @@ func (g *Gate) protected(p plug.Plan) string {
 
 // ask puts a question to the person, or answers for the missing one.
 func (g *Gate) ask(ctx context.Context, r Request, q plug.Question) (plug.Answer, error) {
-	if g.tree.asker == nil {
-		g.resolved(r, false, plug.Deny, plug.ByHeadless)
-		return plug.Answer{Decision: plug.Deny, Reason: q.Remedy, By: plug.ByHeadless}, nil
-	}
-	if r.Observe != nil {
+	asked := g.tree.asker != nil
+	if asked && r.Observe != nil {
 		r.Observe(plug.ApprovalRequested{ID: r.CallID, Name: r.Tool, Effect: r.Plan.Effect, Label: g.label, Directory: q.Directory})
 	}
 	a, err := g.tree.Ask(ctx, q)
 	if err != nil {
 		return plug.Answer{Decision: plug.Deny}, err
 	}
-	g.resolved(r, true, a.Decision, a.By)
+	g.resolved(r, asked, a.Decision, a.By)
 	return a, nil
 }
 
 // Ask implements plug.Asker for what a call or a plugin asks: questions and reviews
 // of plans, in the queue of the tree. What a call may do is asked by Decide alone.
 func (g *Gate) Ask(ctx context.Context, q plug.Question) (plug.Answer, error) {
-	if q.Kind != plug.AskQuestions && q.Kind != plug.AskPlan {
+	if !isQuestion(q) {
 		return plug.Answer{Decision: plug.Deny}, fmt.Errorf("ask: kind %q is no question and no review", q.Kind)
 	}
 	q.Label = g.label
 	return g.tree.Ask(ctx, q)
 }
 
-// by says who decided, in the words of events: a run that is --read-only was made
-// so by a flag.
+// by says who decided, in the words of events, which know a mode and else flags: so
+// does a run that is --read-only, and so do, of a child, the ceiling of its spec and,
+// of what needs no permission, its effect.
 func by(v perm.Verdict) plug.DecidedBy {
 	if v.By == perm.ByMode {
 		return plug.ByMode
@@ -243,11 +240,10 @@ func by(v perm.Verdict) plug.DecidedBy {
 	return plug.ByFlag
 }
 
-// resolved reports a decision: every one on an effect other than read and
-// internal, and every one that a person made (spec events.md, "Per call").
-func (g *Gate) resolved(r Request, person bool, d plug.Decision, by plug.DecidedBy) {
-	quiet := r.Plan.Effect == plug.EffectRead || r.Plan.Effect == plug.EffectInternal
-	if r.Observe == nil || (quiet && !person) {
+// resolved reports a decision: every one on an effect that is not quiet, and every one
+// that somebody was asked for (spec events.md, "Per call").
+func (g *Gate) resolved(r Request, asked bool, d plug.Decision, by plug.DecidedBy) {
+	if r.Observe == nil || (r.Plan.Effect.Quiet() && !asked) {
 		return
 	}
 	r.Observe(plug.ApprovalResolved{ID: r.CallID, Name: r.Tool, Effect: r.Plan.Effect, Decision: d, By: by})

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,14 +39,13 @@ func NewTree(asker plug.Asker, waits *clock.HumanWaits) *Tree {
 
 // Ask implements plug.Asker: it waits for its turn, stops the clocks of the
 // session and of its ancestors while the person is waited for, and takes nothing
-// but a well-formed answer for a yes. When ctx ends, the question is withdrawn.
+// but a well-formed answer for a yes. When ctx ends, the question is withdrawn. Who
+// asked can use the answer as it is: to AskQuestions there is one Chosen each, its
+// indexes sorted, within the options, and only one where only one may be chosen.
 func (t *Tree) Ask(ctx context.Context, q plug.Question) (plug.Answer, error) {
 	no := plug.Answer{Decision: plug.Deny}
 	if t.asker == nil {
-		if q.Kind == plug.AskQuestions || q.Kind == plug.AskPlan {
-			return no, plug.ErrNoSurface
-		}
-		return plug.Answer{Decision: plug.Deny, Reason: q.Remedy, By: plug.ByHeadless}, nil
+		return byNobody(q, q.Remedy)
 	}
 	defer t.waits.Begin(q.SessionID)()
 	select {
@@ -63,15 +63,36 @@ func (t *Tree) Ask(ctx context.Context, q plug.Question) (plug.Answer, error) {
 		return no, ctx.Err()
 	case err != nil:
 		return no, fmt.Errorf("ask about %s: %w", q.Tool, err)
+	case a.By == plug.ByHeadless:
+		return byNobody(q, a.Reason)
+	}
+	if q.Kind == plug.AskQuestions && a.Decision == plug.Deny && len(a.Chosen) == 0 {
+		a.Chosen = make([]plug.Chosen, len(q.Questions)) // all of them skipped
 	}
 	if err := check(q, a); err != nil {
 		return no, fmt.Errorf("ask about %s: %w", q.Tool, err)
 	}
-	if a.By == "" {
-		a.By = plug.ByUser
+	for i, c := range a.Chosen {
+		a.Chosen[i].Options = slices.Compact(slices.Sorted(slices.Values(c.Options)))
 	}
+	a.By = cmp.Or(a.By, plug.ByUser)
 	return a, nil
 }
+
+// byNobody is the answer where no person gave one: a no to what a call may do, and
+// none at all to what only a person can answer.
+func byNobody(q plug.Question, reason string) (plug.Answer, error) {
+	if isQuestion(q) {
+		return plug.Answer{Decision: plug.Deny}, plug.ErrNoSurface
+	}
+	if len(reason) > maxWritten {
+		reason = ""
+	}
+	return plug.Answer{Decision: plug.Deny, Reason: reason, By: plug.ByHeadless}, nil
+}
+
+// isQuestion tells what a call or a plugin asks from what is asked about a call.
+func isQuestion(q plug.Question) bool { return q.Kind == plug.AskQuestions || q.Kind == plug.AskPlan }
 
 // maxWritten bounds what a person writes in an answer, in bytes.
 const maxWritten = 50_000

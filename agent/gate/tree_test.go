@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -194,6 +195,8 @@ func TestQuestionsAndReviews(t *testing.T) {
 	}{
 		{"answers", plug.Question{Kind: plug.AskQuestions, Questions: two}, plug.Answer{Chosen: []plug.Chosen{{Options: []int{2}}, {Options: []int{0, 1}, Text: "and"}}}, true},
 		{"skipped", plug.Question{Kind: plug.AskQuestions, Questions: two}, plug.Answer{Chosen: make([]plug.Chosen, 2)}, true},
+		{"refused", plug.Question{Kind: plug.AskQuestions, Questions: two}, plug.Answer{Decision: plug.Deny}, true},
+		{"too many", plug.Question{Kind: plug.AskQuestions, Questions: two}, plug.Answer{Chosen: make([]plug.Chosen, 3)}, false},
 		{"too few", plug.Question{Kind: plug.AskQuestions, Questions: two}, plug.Answer{Chosen: make([]plug.Chosen, 1)}, false},
 		{"no such option", plug.Question{Kind: plug.AskQuestions, Questions: two}, plug.Answer{Chosen: []plug.Chosen{{Options: []int{3}}, {}}}, false},
 		{"negative", plug.Question{Kind: plug.AskQuestions, Questions: two}, plug.Answer{Chosen: []plug.Chosen{{Options: []int{-1}}, {}}}, false},
@@ -217,7 +220,40 @@ func TestQuestionsAndReviews(t *testing.T) {
 			if p.seen[0].Label != "general" {
 				t.Errorf("label %q", p.seen[0].Label)
 			}
+			if c.ok && len(a.Chosen) != len(c.q.Questions) {
+				t.Errorf("%d answers to %d questions", len(a.Chosen), len(c.q.Questions))
+			}
 		})
+	}
+}
+
+// Who asked can use the indexes as they are.
+func TestChosenAreSorted(t *testing.T) {
+	r := newRig(t, perm.Policy{}, &person{answer: func(context.Context, plug.Question) (plug.Answer, error) {
+		return plug.Answer{Chosen: []plug.Chosen{{Options: []int{2, 0, 2}}}}, nil
+	}})
+	q := plug.Question{Kind: plug.AskQuestions, Questions: []plug.Choice{{Options: make([]plug.Option, 3), Multiple: true}}}
+	a, err := r.Ask(context.Background(), q)
+	if err != nil || !slices.Equal(a.Chosen[0].Options, []int{0, 2}) {
+		t.Errorf("got %+v, %v", a, err)
+	}
+}
+
+// An answer that a surface gives because its person is gone is a no to a call, whatever
+// else stands in it, and none to a question.
+func TestSurfaceWithoutAPerson(t *testing.T) {
+	surface := &person{answer: func(context.Context, plug.Question) (plug.Answer, error) {
+		return plug.Answer{Decision: plug.Once, Reason: "the input has ended", By: plug.ByHeadless, Chosen: make([]plug.Chosen, 1)}, nil
+	}}
+	r := newRig(t, perm.Policy{}, surface)
+	for _, q := range []plug.Question{{Kind: plug.AskPlan}, {Kind: plug.AskQuestions, Questions: make([]plug.Choice, 1)}} {
+		if a, err := r.Ask(context.Background(), q); !errors.Is(err, plug.ErrNoSurface) || a.Decision != plug.Deny {
+			t.Errorf("%s: got %+v, %v", q.Kind, a, err)
+		}
+	}
+	v, err := r.Decide(context.Background(), Request{SessionID: "s", CallID: "c", Tool: "toy", Plan: r.write(filepath.Join(r.root, "a"))})
+	if err != nil || v.Allowed || v.Reason != "the input has ended" {
+		t.Errorf("got %+v, %v", v, err)
 	}
 }
 

@@ -70,23 +70,11 @@ func (l *loop) callOf(w *work, args []byte) plug.Call {
 func (l *loop) ask(ctx context.Context, q plug.Question) (plug.Answer, error) {
 	switch q.Kind {
 	case plug.AskQuestions:
-		return l.put(ctx, q)
+		return l.now.Gate.Ask(ctx, q)
 	case plug.AskPlan:
 		return l.review(ctx, q)
 	}
 	return plug.Answer{Decision: plug.Deny}, fmt.Errorf("ask: a tool can not ask a question of kind %q", q.Kind)
-}
-
-// put asks, and takes no answer of nobody for one of a person.
-func (l *loop) put(ctx context.Context, q plug.Question) (plug.Answer, error) {
-	a, err := l.now.Gate.Ask(ctx, q)
-	if err == nil && a.By == plug.ByHeadless {
-		err = plug.ErrNoSurface
-	}
-	if err != nil {
-		return plug.Answer{Decision: plug.Deny}, err
-	}
-	return a, nil
 }
 
 // review has a person review a plan.
@@ -95,7 +83,7 @@ func (l *loop) review(ctx context.Context, q plug.Question) (plug.Answer, error)
 	q.Review = l.plans.number(q.Review)
 	r := q.Review
 	l.emit(plug.PlanProposed{CallID: q.CallID, PlanID: r.PlanID, Revision: r.Revision, Hash: r.Hash, Title: r.Title})
-	a, err := l.put(ctx, q)
+	a, err := l.now.Gate.Ask(ctx, q)
 	if err != nil {
 		return a, err
 	}

@@ -119,18 +119,13 @@ const noSurface = `{"error":"no_surface","message":"nobody can be asked in this 
 	`"next":"if the task can go on with a careful assumption, make it and say which; ` +
 	`else put the question in text at the end of your answer and stop"}`
 
-// ask asks for the call. Whatever answers for a person who is not there did not
-// answer.
+// ask asks for the call.
 func ask(ctx context.Context, c *plug.Call, q plug.Question) (plug.Answer, error) {
 	if c.Ask == nil {
 		return plug.Answer{}, plug.ErrNoSurface
 	}
 	q.SessionID, q.CallID = c.SessionID, c.CallID
-	a, err := c.Ask(ctx, q)
-	if err == nil && a.By == plug.ByHeadless {
-		err = plug.ErrNoSurface
-	}
-	return a, err
+	return c.Ask(ctx, q)
 }
 
 // answers writes a question and its answer in two lines each.

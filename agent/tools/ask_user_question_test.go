@@ -44,14 +44,11 @@ func TestAskUserQuestion(t *testing.T) {
 	}
 }
 
-// A headless answer is nobody's, and a model that asks nobody must not wait.
+// A model that asks nobody must not wait.
 func TestAskUserQuestionWithoutASurface(t *testing.T) {
 	ask := args{"questions": []args{{"question": "q", "options": option("a", "b")}}}
 	for name, answer := range map[string]func(plug.Question) (plug.Answer, error){
 		"error": func(plug.Question) (plug.Answer, error) { return plug.Answer{}, plug.ErrNoSurface },
-		"headless": func(plug.Question) (plug.Answer, error) {
-			return plug.Answer{Decision: plug.Deny, By: plug.ByHeadless}, nil
-		},
 		"none": nil,
 	} {
 		k := newTalk(t)

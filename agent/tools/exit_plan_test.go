@@ -23,7 +23,6 @@ func TestExitPlanWords(t *testing.T) {
 		{"unknown", plug.Answer{Decision: "perhaps"}, nil, "skipped", "Carry nothing out"},
 		{"feedback", plug.Answer{Decision: plug.Feedback, Reason: "no\x1b[31m tests\u202e"}, nil, "feedback", "They wrote:\nno tests"},
 		{"no surface", plug.Answer{}, plug.ErrNoSurface, "unavailable", "as your answer, in text"},
-		{"headless", plug.Answer{Decision: plug.Once, By: plug.ByHeadless}, nil, "unavailable", "as your answer, in text"},
 	} {
 		k := newTalk(t)
 		k.answer = func(plug.Question) (plug.Answer, error) { return c.answer, c.err }
