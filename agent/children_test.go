@@ -340,7 +340,7 @@ func TestAChildsTimeIsBounded(t *testing.T) {
 		}
 	}
 	_, api, root := one(t, "sqlite", realPath(t.TempDir()), Options{Provider: p})
-	id := spawn(t, api, plug.ChildSpec{Parent: root, Timeout: 20 * time.Millisecond})
+	id := spawn(t, api, plug.ChildSpec{Parent: root, TimeoutMs: 20})
 	out, err := api.Sessions.Run(context.Background(), id, "long")
 	if err != nil || out.Status != plug.ChildFailed || out.Code != llm.CauseTimeout || !strings.Contains(out.Error, "it has 20ms") {
 		t.Errorf("got %+v, %v", out, err)

@@ -189,7 +189,7 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 	if n := spec.MaxTurns; n > 0 && (limits.MaxTurns == 0 || n < limits.MaxTurns) {
 		limits.MaxTurns = n
 	}
-	if d := spec.Timeout; d > 0 && (limits.Timeout <= 0 || d < limits.Timeout) {
+	if d := spec.Timeout(); d > 0 && (limits.Timeout <= 0 || d < limits.Timeout) {
 		limits.Timeout = d
 	}
 	return run.Do(ctx, run.Options{

@@ -16,7 +16,8 @@ type Sessions struct {
 	Spawn func(ctx context.Context, spec ChildSpec) (Child, error)
 	// Run works on a prompt in a child and returns when that run has ended. The
 	// run is the child's own: it ends early when ctx does, when Cancel names it or
-	// an ancestor, and when the run of an ancestor is stopped.
+	// an ancestor, and when the run of an ancestor is stopped. That of a cancelled
+	// child is an error until SetStatus has queued it again.
 	Run func(ctx context.Context, id, prompt string) (ChildOutcome, error)
 	Get func(ctx context.Context, id string) (Child, error)
 	// Children lists the direct children, oldest first.
@@ -84,19 +85,23 @@ type ChildSpec struct {
 	// Workspace is an absolute directory that lies in the roots of the parent, or
 	// is one that the plugin has made by Git worktree; empty is the parent's.
 	Workspace string `json:"workspace,omitempty"`
-	// MaxTurns, Timeout (active time), MaxTokens and MaxOutputTokens limit a run
+	// MaxTurns, TimeoutMs (active time), MaxTokens and MaxOutputTokens limit a run
 	// beside the configuration's limits; zero sets none.
-	MaxTurns        int           `json:"maxTurns,omitempty"`
-	Timeout         time.Duration `json:"timeout,omitempty"`
-	MaxTokens       int           `json:"maxTokens,omitempty"`
-	MaxOutputTokens int           `json:"maxOutputTokens,omitempty"`
+	MaxTurns        int   `json:"maxTurns,omitempty"`
+	TimeoutMs       int64 `json:"timeoutMs,omitempty"`
+	MaxTokens       int   `json:"maxTokens,omitempty"`
+	MaxOutputTokens int   `json:"maxOutputTokens,omitempty"`
 }
+
+// Timeout is TimeoutMs.
+func (c ChildSpec) Timeout() time.Duration { return time.Duration(c.TimeoutMs) * time.Millisecond }
 
 // ChildStatus says where a child stands.
 type ChildStatus string
 
 // The statuses of a child. The last three and Completed are ends; a child in one
-// of them can be run again, but never is by itself.
+// of them can be run again (of a cancelled one, see Sessions.Run), but never is by
+// itself.
 const (
 	ChildQueued      ChildStatus = "queued"
 	ChildRunning     ChildStatus = "running"

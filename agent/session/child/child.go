@@ -7,9 +7,12 @@
 // functions. What a child may do is computed from the stored specs of the whole way
 // up, at every run: what the caller says of it, or said earlier, counts for nothing.
 //
-//	Spawn ─ queued ─ Begin ─ running ─ End ─ completed, failed, cancelled ─┐
-//	           │       └──────────────── again, when somebody asks ────────┘
+//	Spawn ─ queued ─ Run, Begin ─ running ─ End ─ completed, failed, cancelled ─┐
+//	           │       └─────────────── again, when somebody asks ──────────────┘
 //	           └ Cancel ─ cancelled; the process died: interrupted
+//
+// A cancelled child is run again by Begin, for a person who goes on with it, and else
+// when SetStatus has queued it again.
 //
 // All children that are queued or running keep the lock of their root, so that no
 // other process works in the tree, or takes them for a dead one's.
@@ -64,7 +67,7 @@ type Request struct {
 	// Ancestors is the way up, the parent first, the root last.
 	Ancestors []string
 	// Spec is what is stored, with Parent and ID; of its fields Instructions,
-	// MaxTurns, Timeout, MaxTokens and MaxOutputTokens are for the runner. What it
+	// MaxTurns, TimeoutMs, MaxTokens and MaxOutputTokens are for the runner. What it
 	// permits counts in Ceiling alone.
 	Spec    plug.ChildSpec
 	Ceiling perm.Ceiling
@@ -83,6 +86,9 @@ var (
 	ErrStopped = errors.New("the session was stopped")
 	// ErrClosed tells that the application is closing.
 	ErrClosed = errors.New("child sessions are closed")
+	// ErrCancelled tells that a child was cancelled: a plugin that has not seen it does
+	// not run it all the same.
+	ErrCancelled = errors.New("it was cancelled; it can be run again once its status is set to queued")
 	// ErrNoChild tells that a session is a root.
 	ErrNoChild = errors.New("it is no child session")
 )

@@ -119,7 +119,7 @@ func TestSpawn(t *testing.T) {
 	const id = "6f1b1a52-4f0f-4a3e-9d0b-6a1f6f0f0a01"
 	got, err := b.Spawn(ctx, plug.ChildSpec{
 		Parent: root, ID: id, Title: " two\nlines\x1b[31m ", Agent: "general › root\u202e", Model: "p/x", Workspace: "/w/tree",
-		Tools: plug.ToolFilter{Allow: []string{"mcp_*", "not_there_yet"}}, Timeout: time.Minute,
+		Tools: plug.ToolFilter{Allow: []string{"mcp_*", "not_there_yet"}}, TimeoutMs: 60_000,
 	})
 	must(t, err)
 	if got.ID != id || got.Parent != root || got.Depth != 1 || got.Title != "two lines" || got.Agent != "general - root" ||
@@ -192,7 +192,7 @@ func TestSpawnRefuses(t *testing.T) {
 		"model none: no such model":             {Parent: root, Model: "none"},
 		`model "a\x1b" has characters`:          {Parent: root, Model: "a\x1b"},
 		"maxTurns is -1":                        {Parent: root, MaxTurns: -1},
-		"timeout is -1":                         {Parent: root, Timeout: -1},
+		"timeoutMs is -1":                       {Parent: root, TimeoutMs: -1},
 		"maxTokens is -5":                       {Parent: root, MaxTokens: -5},
 		"maxOutputTokens is 2199023255552, all": {Parent: root, MaxOutputTokens: 2 << 40},
 	} {
@@ -224,7 +224,7 @@ func (b *bench) labelOf(ctx context.Context, id string) (string, error) {
 func TestRun(t *testing.T) {
 	b, ctx := newBench(t), t.Context()
 	parent := b.spawn(root, plug.ChildSpec{Agent: "general", Model: "x", Workspace: "/w/tree", Permission: plug.Permissions{Process: plug.PermissionAsk}})
-	id := b.spawn(parent, plug.ChildSpec{Agent: "explore", ReadOnly: true, Instructions: "look", MaxTurns: 3, Timeout: time.Second, MaxTokens: 4, MaxOutputTokens: 5})
+	id := b.spawn(parent, plug.ChildSpec{Agent: "explore", ReadOnly: true, Instructions: "look", MaxTurns: 3, TimeoutMs: 1000, MaxTokens: 4, MaxOutputTokens: 5})
 	var got Request
 	b.run = func(ctx context.Context, r Request) (plug.ChildOutcome, error) {
 		got = r
@@ -250,7 +250,7 @@ func TestRun(t *testing.T) {
 		got.Model != "x" || got.Workspace != "/w/tree/real/real" || got.Prompt != "go" {
 		t.Errorf("request %+v", got)
 	}
-	if s := got.Spec; s.ID != id || s.Parent != parent || s.Instructions != "look" || s.MaxTurns != 3 || s.Timeout != time.Second ||
+	if s := got.Spec; s.ID != id || s.Parent != parent || s.Instructions != "look" || s.MaxTurns != 3 || s.TimeoutMs != 1000 ||
 		s.MaxTokens != 4 || s.MaxOutputTokens != 5 {
 		t.Errorf("spec %+v", s)
 	}
@@ -277,6 +277,7 @@ func TestHowRunsEnd(t *testing.T) {
 		{"not started", plug.ChildOutcome{Status: plug.ChildCompleted}, errors.New("no model"), plug.ChildFailed, "no model"},
 	} {
 		b.run = func(context.Context, Request) (plug.ChildOutcome, error) { return c.out, c.err }
+		must(t, b.SetStatus(ctx, id, plug.ChildQueued))
 		out, err := b.Run(ctx, id, "go")
 		if !errors.Is(err, c.err) || out.Status != c.want || out.Error != c.text || out.TurnLimit != c.out.TurnLimit || b.status(id) != c.want {
 			t.Errorf("%s: %+v, %v, stored %s", c.name, out, err, b.status(id))
@@ -299,6 +300,61 @@ func TestHowRunsEnd(t *testing.T) {
 	}
 	if _, err := b.Run(ctx, "none", "go"); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("no session: %v", err)
+	}
+}
+
+// A plugin that spawned children and did not see that they were cancelled does not run
+// them all the same: one that sets the status, and a person who goes on with one, do.
+func TestCancelledChildren(t *testing.T) {
+	b, ctx := newBench(t), t.Context()
+	ran := 0
+	b.run = func(context.Context, Request) (plug.ChildOutcome, error) {
+		ran++
+		return plug.ChildOutcome{Status: plug.ChildCompleted}, nil
+	}
+	id, other := b.spawn(root, plug.ChildSpec{}), b.spawn(root, plug.ChildSpec{})
+	if _, err := b.Cancel(ctx, root); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Run(ctx, id, "go"); !errors.Is(err, ErrCancelled) || ran != 0 || b.status(id) != plug.ChildCancelled || b.held() != 0 || b.IsRunning(id) {
+		t.Errorf("got %v, %s, %d runs, %d holds", err, b.status(id), ran, b.held())
+	}
+	must(t, b.SetStatus(ctx, id, plug.ChildQueued))
+	if _, err := b.Run(ctx, id, "go"); err != nil || ran != 1 || b.status(id) != plug.ChildCompleted || b.held() != 0 {
+		t.Errorf("queued again: got %v, %s", err, b.status(id))
+	}
+	_, _, end, err := b.Begin(ctx, other, "go")
+	if err != nil || b.status(other) != plug.ChildRunning {
+		t.Fatalf("a person's: got %v, %s", err, b.status(other))
+	}
+	end(plug.ChildOutcome{Status: plug.ChildCompleted})
+}
+
+// cancelling cancels a child behind the reading of its status.
+type cancelling struct {
+	Store
+	do func()
+}
+
+func (c *cancelling) SetStatus(ctx context.Context, id, status string, from ...string) (bool, error) {
+	if do := c.do; do != nil {
+		c.do = nil
+		do()
+	}
+	return c.Store.SetStatus(ctx, id, status, from...)
+}
+
+func TestCancelledAsItBegins(t *testing.T) {
+	b, ctx := newBench(t), t.Context()
+	b.run = func(context.Context, Request) (plug.ChildOutcome, error) {
+		t.Error("it runs")
+		return plug.ChildOutcome{}, nil
+	}
+	id := b.spawn(root, plug.ChildSpec{})
+	store := b.o.Store
+	b.o.Store = &cancelling{store, func() { store.SetStatus(ctx, id, string(plug.ChildCancelled)) }}
+	if _, err := b.Run(ctx, id, "go"); !errors.Is(err, ErrCancelled) || b.status(id) != plug.ChildCancelled || b.held() != 0 || b.IsRunning(id) {
+		t.Errorf("got %v, %s, %d holds", err, b.status(id), b.held())
 	}
 }
 

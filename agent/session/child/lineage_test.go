@@ -120,7 +120,7 @@ func TestStoredSpecs(t *testing.T) {
 	full := plug.ChildSpec{
 		Parent: "p", ID: "i", Title: "t", Agent: "a", Instructions: "\"<>", Tools: plug.ToolFilter{Allow: []string{"a*"}, Deny: []string{"b"}},
 		Model: "m", ReadOnly: true, Permission: plug.Permissions{Write: "ask", Process: "deny", External: "allow"}, Workspace: "/x",
-		MaxTurns: 1, Timeout: 2, MaxTokens: 3, MaxOutputTokens: 4,
+		MaxTurns: 1, TimeoutMs: 2, MaxTokens: 3, MaxOutputTokens: 4,
 	}
 	stored, err := encode(full)
 	must(t, err)

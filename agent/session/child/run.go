@@ -23,9 +23,9 @@ type run struct {
 }
 
 // Run implements plug.Sessions. A child that has ended is taken up again, with all
-// that it has said.
+// that it has said, but for one that was cancelled: see ErrCancelled.
 func (s *Sessions) Run(ctx context.Context, id, prompt string) (plug.ChildOutcome, error) {
-	ctx, r, end, err := s.Begin(ctx, id, prompt)
+	ctx, r, end, err := s.begin(ctx, id, prompt, false)
 	if err != nil {
 		return plug.ChildOutcome{}, fmt.Errorf("run child session: %w", err)
 	}
@@ -47,11 +47,16 @@ func (s *Sessions) Run(ctx context.Context, id, prompt string) (plug.ChildOutcom
 // child back. Only the first call counts.
 type End func(plug.ChildOutcome) (plug.ChildOutcome, error)
 
-// Begin takes a child for a run that the caller carries out, as Run does with
-// Options.Run: with the context that it returns and by what the request says. A
-// *session.BusyError tells that the child has a run, or that another process has
-// the tree.
+// Begin takes a child, a cancelled one too, for a run that the caller carries out, as
+// Run does with Options.Run: with the context that it returns and by what the request
+// says. A *session.BusyError tells that the child has a run, or that another process
+// has the tree.
 func (s *Sessions) Begin(ctx context.Context, id, prompt string) (context.Context, Request, End, error) {
+	return s.begin(ctx, id, prompt, true)
+}
+
+// begin is Begin; cancelled says whether a cancelled child is taken.
+func (s *Sessions) begin(ctx context.Context, id, prompt string, cancelled bool) (context.Context, Request, End, error) {
 	if err := ctx.Err(); err != nil {
 		return ctx, Request{}, nil, context.Cause(ctx)
 	}
@@ -59,9 +64,16 @@ func (s *Sessions) Begin(ctx context.Context, id, prompt string) (context.Contex
 	if err != nil {
 		return ctx, Request{}, nil, fmt.Errorf("session %s: %w", id, err)
 	}
+	var from []string // all, a status that this program does not know too
+	if !cancelled {
+		from = []string{string(plug.ChildQueued), string(plug.ChildRunning), string(plug.ChildCompleted), string(plug.ChildFailed), string(plug.ChildInterrupted)}
+		if now := l.heads[0].Status; now != string(plug.ChildCancelled) {
+			from = append(from, now)
+		}
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	r := &run{id: id, ancestors: l.ancestors(), ctx: ctx, cancel: cancel}
-	w, err := s.begin(r)
+	w, err := s.reserve(r)
 	if err != nil {
 		cancel(err)
 		return ctx, Request{}, nil, err
@@ -77,12 +89,21 @@ func (s *Sessions) Begin(ctx context.Context, id, prompt string) (context.Contex
 	}
 	request, err := s.request(ctx, l, prompt)
 	if err == nil {
-		_, err = s.o.Store.SetStatus(ctx, id, string(plug.ChildRunning))
+		err = s.starts(ctx, id, from)
 	}
 	if err != nil {
 		return ctx, Request{}, nil, errors.Join(err, s.fail(r, w))
 	}
 	return ctx, request, s.end(r, w), nil
+}
+
+// starts stores that a child runs, unless it is in none of some statuses.
+func (s *Sessions) starts(ctx context.Context, id string, from []string) error {
+	done, err := s.o.Store.SetStatus(ctx, id, string(plug.ChildRunning), from...)
+	if err == nil && !done {
+		err = ErrCancelled
+	}
+	return err
 }
 
 // fail gives a child back whose run did not begin. One that was queued is no longer:
@@ -97,9 +118,9 @@ func (s *Sessions) fail(r *run, w *waiting) error {
 	return s.leave(r.ctx, r.id, w, status)
 }
 
-// begin reserves the child, and takes over what held the root for it while it was
+// reserve takes the child, and takes over what held the root for it while it was
 // queued.
-func (s *Sessions) begin(r *run) (*waiting, error) {
+func (s *Sessions) reserve(r *run) (*waiting, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.runs[r.id] != nil {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -30,7 +29,7 @@ const (
 	maxPath         = 4096
 	maxStored       = 1 << 20 // bytes of a stored spec
 	maxTurns        = 100_000
-	maxTimeout      = 30 * 24 * time.Hour
+	maxTimeoutMs    = 30 * 24 * 60 * 60 * 1000 // a month
 	maxTokens       = 1 << 40
 )
 
@@ -43,7 +42,7 @@ func checked(c plug.ChildSpec) (plug.ChildSpec, error) {
 		patterns("allow", c.Tools.Allow), patterns("deny", c.Tools.Deny),
 		c.Permission.Check(),
 		name("model", c.Model, maxName), name("workspace", c.Workspace, maxPath), absolute(c.Workspace),
-		within("maxTurns", int64(c.MaxTurns), maxTurns, "turns"), within("timeout", int64(c.Timeout), int64(maxTimeout), "nanoseconds"),
+		within("maxTurns", int64(c.MaxTurns), maxTurns, "turns"), within("timeoutMs", c.TimeoutMs, maxTimeoutMs, "milliseconds"),
 		within("maxTokens", int64(c.MaxTokens), maxTokens, "tokens"),
 		within("maxOutputTokens", int64(c.MaxOutputTokens), maxTokens, "tokens"),
 	)
