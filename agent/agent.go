@@ -228,17 +228,6 @@ func (a *App) ownFiles() []string {
 	return nil
 }
 
-// Diagnostics tells of plugins that could not be set up.
-func (a *App) Diagnostics() []host.Diagnostic {
-	var all []host.Diagnostic
-	for _, d := range a.host.Diagnostics() {
-		if d.Code == host.PluginFailed {
-			all = append(all, d)
-		}
-	}
-	return all
-}
-
 // Close takes plugins down and gives everything back: first children are stopped,
 // then the sessions are left, then plugins go. Runs must have ended.
 func (a *App) Close(ctx context.Context) error {

@@ -80,8 +80,8 @@ func (a *App) Tools(sessionID string) []Tool {
 // Plugin is what people are shown of a plugin that is set up.
 type Plugin struct {
 	ID, Name, Version string
-	// Offers says what it registered: "2 tools, 1 command".
-	Offers string
+	// Registered says what: "1 command, 2 tools".
+	Registered string
 }
 
 // Plugins lists the plugins that are set up, in the order of their setup.
@@ -97,17 +97,30 @@ func (a *App) Plugins() []Plugin {
 	for _, p := range a.host.Plugins() {
 		var words []string
 		for kind, n := range counts[p.ID] {
-			words = append(words, fmt.Sprintf("%d %s", n, kind))
+			words = append(words, numbered(n, kind))
 		}
 		slices.Sort(words)
-		all = append(all, Plugin{ID: p.ID, Name: p.Name, Version: p.Version, Offers: strings.Join(words, ", ")})
+		all = append(all, Plugin{ID: p.ID, Name: p.Name, Version: p.Version, Registered: strings.Join(words, ", ")})
 	}
 	return all
 }
 
-// Problems tell, a line each, of plugins and parts of them that could not be used, of
+// numbered is how many there are of a kind, in words: "1 session hook".
+func numbered(n int, kind string) string {
+	word := strings.ReplaceAll(kind, "-", " ")
+	switch {
+	case n == 1:
+	case strings.HasSuffix(word, "ch"):
+		word += "es"
+	default:
+		word += "s"
+	}
+	return fmt.Sprintf("%d %s", n, word)
+}
+
+// DiagnosticLines tell, a line each, of plugins and parts of them that could not be used, of
 // skills and templates that were left out, and of extensions in conflict.
-func (a *App) Problems() []string {
+func (a *App) DiagnosticLines() []string {
 	var all []string
 	for _, d := range a.host.Diagnostics() {
 		line := string(d.Code)

@@ -29,6 +29,10 @@ func (a *App) hostOptions() host.Options {
 		own = config.Dirs{}
 	}
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	var children plug.Sessions
+	if a.children != nil {
+		children = a.children.API()
+	}
 	return host.Options{
 		Config: a.o.Config, Log: a.o.Log, Dirs: own, ClosedOff: a.ownFiles(),
 		Limits:   host.Limits{Hook: ms(limits.TimeoutMs), SessionEnd: ms(limits.SessionEndTimeoutMs), Dispose: ms(limits.DisposeTimeoutMs)},
@@ -36,9 +40,7 @@ func (a *App) hostOptions() host.Options {
 		HTTP:  func(p plug.Purpose) *http.Client { return a.clients.Client(string(p)) },
 		State: a.pluginState(),
 		Exec:  a.pluginExec, Git: a.pluginGit,
-		Complete: func(ctx context.Context, _ string, c plug.Completion) (plug.Completed, error) {
-			return a.complete(ctx, c)
-		},
+		Complete: a.complete,
 		Models: plug.Models{
 			List: func(ctx context.Context) ([]llm.Model, error) {
 				c, err := a.Models(ctx, false)
@@ -52,12 +54,7 @@ func (a *App) hostOptions() host.Options {
 				return c.Model, err
 			},
 		},
-		Sessions: func(string) plug.Sessions {
-			if a.children == nil {
-				return plug.Sessions{}
-			}
-			return a.children.API()
-		},
+		Sessions:    children,
 		Ask:         a.pluginAsk,
 		Interactive: func() bool { return a.o.Asker != nil },
 		After:       a.eventsAfter,

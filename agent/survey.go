@@ -9,33 +9,33 @@ import (
 
 // The words of plugins and skills, for those who may not import them.
 type (
-	// PluginProblem tells of a plugin, or a part of one, that could not be used; the
+	// PluginDiagnostic tells of a plugin, or a part of one, that could not be used; the
 	// Err of an ExtensionConflict is a *PluginConflict.
-	PluginProblem  = host.Diagnostic
-	PluginConflict = host.Conflict
-	// Offer is one thing that a plugin registered.
-	Offer = host.Registration
+	PluginDiagnostic = host.Diagnostic
+	PluginConflict   = host.Conflict
+	// Registration is one thing that a plugin registered.
+	Registration = host.Registration
 	// FoundSkill is a skill with its place, also one that is switched off.
 	FoundSkill = resource.Skill
-	// Remark tells of a skill or a template that is not as it should be.
-	Remark = resource.Diagnostic
+	// ResourceDiagnostic tells of a skill or a template that is not as it should be.
+	ResourceDiagnostic = resource.Diagnostic
 )
 
-// What problems of plugins, and remarks, can be.
+// What diagnostics can be of.
 const (
 	PluginFailed      = host.PluginFailed
 	ExtensionConflict = host.ExtensionConflict
-	RemarkError       = resource.Error
-	RemarkWarning     = resource.Warning
+	ResourceError     = resource.Error
+	ResourceWarning   = resource.Warning
 )
 
-// PluginProblems tells of all plugins and parts of them that could not be used so far,
+// Diagnostics tells of all plugins and parts of them that could not be used so far,
 // oldest first, and then of the conflicts between extensions.
-func (a *App) PluginProblems() []PluginProblem { return a.host.Diagnostics() }
+func (a *App) Diagnostics() []PluginDiagnostic { return a.host.Diagnostics() }
 
-// Offers lists what plugins registered, by its kind.
-func (a *App) Offers() []Offer {
-	var all []Offer
+// Registrations lists what plugins registered, by its kind.
+func (a *App) Registrations() []Registration {
+	var all []Registration
 	for _, o := range a.host.Registrations() {
 		if o.Plugin != "" {
 			all = append(all, o)
@@ -46,14 +46,14 @@ func (a *App) Offers() []Offer {
 
 // FoundSkills looks for skills, and returns those that are effective and those that are
 // switched off, sorted by name, with what was said of them.
-func (a *App) FoundSkills(ctx context.Context) ([]FoundSkill, []Remark) {
+func (a *App) FoundSkills(ctx context.Context) ([]FoundSkill, []ResourceDiagnostic) {
 	s := a.findSkills(ctx)
 	return s.All, s.Problems
 }
 
 // ValidateSkills judges, by every rule of the format, all skills that are found, or
 // those in and below directories, which are absolute. count is how many there were.
-func (a *App) ValidateSkills(ctx context.Context, dirs ...string) (all []Remark, count int) {
+func (a *App) ValidateSkills(ctx context.Context, dirs ...string) (all []ResourceDiagnostic, count int) {
 	if len(dirs) == 0 {
 		return a.findSkills(ctx).Report(ctx)
 	}

@@ -196,7 +196,7 @@ func (c *Catalog) find(ctx context.Context, name string) (entry, error) {
 
 // problem is what is told of a template or a plugin of a name that was left out.
 func (c *Catalog) problem(name string) string {
-	for _, p := range c.app.Problems() {
+	for _, p := range c.app.DiagnosticLines() {
 		if strings.Contains(p, "/"+name+".md:") || strings.Contains(p, "plugin "+name+":") {
 			return clip(p, maxProblem)
 		}

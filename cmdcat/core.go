@@ -158,10 +158,10 @@ func runPlugins(_ context.Context, c *Catalog, in Input) (Result, error) {
 	if err := noArgs(in); err != nil {
 		return Result{}, err
 	}
-	plugins, problems := c.app.Plugins(), c.app.Problems()
+	plugins, problems := c.app.Plugins(), c.app.DiagnosticLines()
 	var rows text.Table
 	for _, p := range plugins {
-		rows = append(rows, []string{p.ID, p.Version, p.Offers})
+		rows = append(rows, []string{p.ID, p.Version, p.Registered})
 	}
 	out := rows.String()
 	if len(rows) == 0 {
@@ -244,7 +244,7 @@ func runStats(ctx context.Context, c *Catalog, in Input) (Result, error) {
 		rows = append(rows, []string{p.Plugin, p.Text})
 	}
 	out := rows.String()
-	for _, p := range c.app.Problems() {
+	for _, p := range c.app.DiagnosticLines() {
 		out += p + "\n"
 	}
 	return Result{Text: out}, nil

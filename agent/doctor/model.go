@@ -182,6 +182,9 @@ func (v *visit) plugins(ctx context.Context) {
 	}
 	why := make(map[string]error)
 	for _, f := range app.Diagnostics() {
+		if f.Code != agent.PluginFailed {
+			continue
+		}
 		why[f.Plugin] = f.Err
 	}
 	for _, p := range v.app.Plugins {

@@ -48,12 +48,7 @@ func (h *Host) api(e *entry) *plug.API {
 			}
 			return h.o.Git(ctx, id, sessionID, dir, args...)
 		},
-		Complete: func(ctx context.Context, c plug.Completion) (plug.Completed, error) {
-			if err := h.allows(e, h.o.Complete != nil); err != nil {
-				return plug.Completed{}, fmt.Errorf("ask the model: %w", err)
-			}
-			return h.o.Complete(ctx, id, c)
-		},
+		Complete: member1(h, e, "ask the model", h.o.Complete),
 		Models:   h.models(e),
 		Sessions: h.sessions(e),
 		UI:       h.surface(e),
@@ -96,13 +91,9 @@ func (h *Host) models(e *entry) plug.Models {
 	}
 }
 
-// sessions guards each function of the engine's child sessions; the engine is asked
-// for those of this plugin once.
+// sessions guards each function of the engine's child sessions.
 func (h *Host) sessions(e *entry) plug.Sessions {
-	var s plug.Sessions
-	if h.o.Sessions != nil {
-		s = h.o.Sessions(e.id())
-	}
+	s := h.o.Sessions
 	return plug.Sessions{
 		Spawn: member1(h, e, "start a child session", s.Spawn),
 		Run: func(ctx context.Context, id, prompt string) (plug.ChildOutcome, error) {

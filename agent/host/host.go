@@ -46,14 +46,12 @@ type Options struct {
 	// Register adds a provider registration and returns how to undo it.
 	Register func(plug.ProviderRegistration) (undo func(), err error)
 	State    State
-	// Exec, Git and Complete are told which plugin asks.
+	// Exec and Git are told which plugin asks.
 	Exec     func(ctx context.Context, plugin, sessionID string, c plug.Command) (plug.Exit, error)
 	Git      func(ctx context.Context, plugin, sessionID, dir string, args ...string) (plug.Exit, error)
-	Complete func(ctx context.Context, plugin string, c plug.Completion) (plug.Completed, error)
+	Complete func(ctx context.Context, c plug.Completion) (plug.Completed, error)
 	Models   plug.Models
-	// Sessions is asked once for each plugin, before its Setup; what it gives is
-	// used after Setup alone.
-	Sessions func(plugin string) plug.Sessions
+	Sessions plug.Sessions
 	// Ask puts questions of plugins to the person: the queue of the gate, which checks
 	// the answers.
 	Ask func(ctx context.Context, q plug.Question) (plug.Answer, error)

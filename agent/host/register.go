@@ -49,8 +49,8 @@ type Owned[T any] struct {
 // Registration is a row of the list of all that is registered.
 type Registration struct {
 	Plugin string
-	// Kind is tool, command, agent, provider, context, resources, observer,
-	// session-hooks, compaction-hooks, or an extension point.
+	// Kind is tool, command, agent, provider, context, resource, observer,
+	// session-hook, compaction-hook, fact-source, or an extension point.
 	Kind string
 	Name string
 }
@@ -270,11 +270,11 @@ func (h *Host) Registrations() []Registration {
 	all = told(all, "agent", &r.agents)
 	all = told(all, "provider", &r.providers)
 	all = told(all, "context", &r.contexts)
-	all = told(all, "resources", &r.resources)
+	all = told(all, "resource", &r.resources)
 	all = told(all, "observer", &r.observers)
-	all = told(all, "session-hooks", &r.sessions)
-	all = told(all, "compaction-hooks", &r.compactions)
-	all = told(all, pointFacts, &r.facts)
+	all = told(all, "session-hook", &r.sessions)
+	all = told(all, "compaction-hook", &r.compactions)
+	all = told(all, "fact-source", &r.facts)
 	all = told(all, pointMascot, &r.mascots)
 	all = told(all, pointScreen, &r.screens)
 	return told(all, pointSearch, &r.searches)

@@ -32,8 +32,8 @@ func TestEverythingIsListedWithItsOwnerAndUndone(t *testing.T) {
 	}
 	for _, want := range []Registration{
 		{"toy", "command", "cmd-a"}, {"toy", "agent", "agent-a"}, {"toy", "provider", "provider-a"}, {"toy", "context", "context-a"},
-		{"toy", "resources", ""}, {"toy", "observer", ""}, {"toy", "session-hooks", ""}, {"toy", "compaction-hooks", ""},
-		{"toy", "mascot", "m-a"}, {"toy", "startup-screen", "s-a"}, {"toy", "websearch", "w-a"}, {"toy", "facts", "f-a"},
+		{"toy", "resource", ""}, {"toy", "observer", ""}, {"toy", "session-hook", ""}, {"toy", "compaction-hook", ""},
+		{"toy", "mascot", "m-a"}, {"toy", "startup-screen", "s-a"}, {"toy", "websearch", "w-a"}, {"toy", "fact-source", "f-a"},
 	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%v is not listed", want)

@@ -116,10 +116,6 @@ func ownerOnly(path string) error {
 	return nil
 }
 
-// OpenSQL opens a database at an absolute path as plugins get it: for tests of
-// plugins, and for who embeds a part of one.
-func OpenSQL(ctx context.Context, path string) (plug.SQL, error) { return openFile(ctx, path) }
-
 func openFile(ctx context.Context, path string) (*file, error) {
 	if err := ownerOnly(path); err != nil {
 		return nil, fmt.Errorf("open sql: %w", err)

@@ -236,18 +236,16 @@ func TestMembersReachTheEngine(t *testing.T) {
 			say("git ", p, " ", s, " ", dir, " ", args)
 			return plug.Exit{}, nil
 		},
-		Complete: func(_ context.Context, p string, c plug.Completion) (plug.Completed, error) {
-			say("complete ", p, " ", c.SessionID)
+		Complete: func(_ context.Context, c plug.Completion) (plug.Completed, error) {
+			say("complete ", c.SessionID)
 			return plug.Completed{}, nil
 		},
-		Sessions: func(p string) plug.Sessions {
-			return plug.Sessions{
-				Get: func(_ context.Context, id string) (plug.Child, error) {
-					say("get ", p, " ", id)
-					return plug.Child{ID: id}, nil
-				},
-				IsRunning: func(id string) bool { return id == "s" },
-			}
+		Sessions: plug.Sessions{
+			Get: func(_ context.Context, id string) (plug.Child, error) {
+				say("get ", id)
+				return plug.Child{ID: id}, nil
+			},
+			IsRunning: func(id string) bool { return id == "s" },
 		},
 	})
 	api := plugin(t, h, "p", func(api *plug.API) error {
@@ -264,7 +262,7 @@ func TestMembersReachTheEngine(t *testing.T) {
 	if err := errors.Join(err, err2, err3, err4); err != nil || exit.Code != 3 || child.ID != "s" || !api.Sessions.IsRunning("s") {
 		t.Errorf("got %v, %v, %v", exit, child, err)
 	}
-	if want := []string{"exec p s ls", "git p s /d [status -s]", "complete p s", "get p s"}; !slices.Equal(got, want) {
+	if want := []string{"exec p s ls", "git p s /d [status -s]", "complete s", "get s"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

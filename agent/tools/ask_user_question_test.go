@@ -49,7 +49,7 @@ func TestAskUserQuestionWithoutASurface(t *testing.T) {
 	ask := args{"questions": []args{{"question": "q", "options": option("a", "b")}}}
 	for name, answer := range map[string]func(plug.Question) (plug.Answer, error){
 		"error": func(plug.Question) (plug.Answer, error) { return plug.Answer{}, plug.ErrNoSurface },
-		"none": nil,
+		"none":  nil,
 	} {
 		k := newTalk(t)
 		k.answer, k.none = answer, answer == nil

@@ -21,12 +21,13 @@ type entry struct {
 	Name    string `json:"name,omitempty"`
 	Version string `json:"version,omitempty"`
 	// State is on, off or failed; Why says so of the latter two.
-	State  string  `json:"state"`
-	Why    string  `json:"why,omitempty"`
-	Offers []offer `json:"offers,omitempty"`
+	State         string         `json:"state"`
+	Why           string         `json:"why,omitempty"`
+	Registrations []registration `json:"offers,omitempty"`
 }
 
-type offer struct {
+// registration is one thing that a plugin offers.
+type registration struct {
 	Kind string `json:"kind"`
 	Name string `json:"name,omitempty"`
 }
@@ -39,14 +40,14 @@ func (c *Call) entries(app *agent.App) []entry {
 		if why := c.off(p); why != "" {
 			e.State, e.Why = "off", why
 		}
-		for _, d := range app.PluginProblems() {
+		for _, d := range app.Diagnostics() {
 			if d.Plugin == p.ID && d.Code == agent.PluginFailed {
 				e.State, e.Why = "failed", d.Err.Error()
 			}
 		}
-		for _, o := range app.Offers() {
-			if o.Plugin == p.ID {
-				e.Offers = append(e.Offers, offer{o.Kind, o.Name})
+		for _, r := range app.Registrations() {
+			if r.Plugin == p.ID {
+				e.Registrations = append(e.Registrations, registration{r.Kind, r.Name})
 			}
 		}
 		all = append(all, e)
@@ -67,20 +68,20 @@ func (c *Call) off(p plug.Plugin) string {
 	return ""
 }
 
-// offers names what a plugin registered, for people: "tool a b, command c, observer".
-func (e entry) offers() string {
+// registered says what a plugin registered, for people: "tool a b, session hook".
+func (e entry) registered() string {
 	var kinds []string
 	names := make(map[string][]string)
-	for _, o := range e.Offers {
-		if !slices.Contains(kinds, o.Kind) {
-			kinds = append(kinds, o.Kind)
+	for _, r := range e.Registrations {
+		if !slices.Contains(kinds, r.Kind) {
+			kinds = append(kinds, r.Kind)
 		}
-		if o.Name != "" {
-			names[o.Kind] = append(names[o.Kind], text.Line(o.Name))
+		if r.Name != "" {
+			names[r.Kind] = append(names[r.Kind], text.Line(r.Name))
 		}
 	}
 	for i, k := range kinds {
-		kinds[i] = strings.Join(append([]string{k}, names[k]...), " ")
+		kinds[i] = strings.Join(append([]string{strings.ReplaceAll(k, "-", " ")}, names[k]...), " ")
 	}
 	return strings.Join(kinds, ", ")
 }
@@ -99,7 +100,7 @@ func PluginsList(ctx context.Context, c *Call) (int, error) {
 				}
 				continue
 			}
-			said := e.offers()
+			said := e.registered()
 			if e.Why != "" {
 				said = text.Line(e.Why)
 			}
@@ -124,9 +125,9 @@ func PluginsDoctor(ctx context.Context, c *Call) (int, error) {
 		for _, e := range c.entries(app) {
 			list = append(list, e.finding())
 		}
-		for _, d := range app.PluginProblems() {
+		for _, d := range app.Diagnostics() {
 			if d.Code != agent.PluginFailed {
-				list = append(list, problem(d))
+				list = append(list, ofPart(d))
 			}
 		}
 		hooks, code, err := c.failedHooks(ctx)
@@ -148,16 +149,16 @@ func (e entry) finding() base.Finding {
 		f.Level, f.Text = agent.Note, e.Why
 	default:
 		f.Level = agent.Good
-		if said := e.offers(); said != "" {
+		if said := e.registered(); said != "" {
 			f.Text += ": " + said
 		}
 	}
 	return f
 }
 
-// problem is what is to be said of a part of a plugin. With a conflict all goes on, but
+// ofPart is what is to be said of a part of a plugin. With a conflict all goes on, but
 // not as everybody meant it.
-func problem(d agent.PluginProblem) base.Finding {
+func ofPart(d agent.PluginDiagnostic) base.Finding {
 	f := base.Finding{Level: agent.Problem, Name: string(d.Code), Text: d.Err.Error()}
 	if d.Plugin != "" {
 		f.Remedy = "it goes on without; --disable-plugin " + d.Plugin + " leaves the plugin out"

@@ -84,9 +84,9 @@ func SkillsValidate(ctx context.Context, c *Call) (int, error) {
 		errs, warnings := 0, 0
 		for _, r := range all {
 			switch r.Level {
-			case agent.RemarkError:
+			case agent.ResourceError:
 				errs++
-			case agent.RemarkWarning:
+			case agent.ResourceWarning:
 				warnings++
 			}
 			if err := c.Print(text.Line(r.String()) + "\n"); err != nil {
