@@ -153,7 +153,7 @@ func (h *Host) command(e *entry, run func(ctx context.Context, args, sessionID s
 		if err := h.usable(e); err != nil {
 			return "", err
 		}
-		return call(ctx, e, 0, func(ctx context.Context) (string, error) {
+		said, err := call(ctx, e, 0, func(ctx context.Context) (string, error) {
 			s, err := run(ctx, args, sessionID)
 			shown := text.Plain(text.Prefix(s, maxCommandText))
 			if len(s) > maxCommandText {
@@ -161,5 +161,6 @@ func (h *Host) command(e *entry, run func(ctx context.Context, args, sessionID s
 			}
 			return shown, err
 		})
+		return said, e.named(err)
 	}
 }

@@ -78,18 +78,34 @@ func call[T any](ctx context.Context, e *entry, limit time.Duration, do func(ctx
 // guard makes a panic the function's error, and its error one whose text can be
 // shown.
 func guard[T any](do func() (T, error)) (value T, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			var none T
-			value, err = none, fmt.Errorf("panic: %s", tell(fmt.Sprint(p)))
-		}
-	}()
+	defer caught(&err)
 	value, err = do()
 	if err != nil {
 		// Here, because a plugin's error may panic as it is read.
 		err = &foreign{tell(err.Error()), err}
 	}
 	return value, err
+}
+
+// panicked is a panic of a plugin's function.
+type panicked struct{ said string }
+
+func (p *panicked) Error() string { return "panic: " + p.said }
+
+// caught makes a panic the error of the function that defers it.
+func caught(err *error) {
+	if p := recover(); p != nil {
+		*err = &panicked{tell(fmt.Sprint(p))}
+	}
+}
+
+// named says whose panic an error is: for errors that are shown where nothing else
+// names the plugin.
+func (e *entry) named(err error) error {
+	if p, ok := err.(*panicked); ok {
+		return fmt.Errorf("plugin %s: %w", e.id(), p)
+	}
+	return err
 }
 
 // foreign is an error of a plugin with its text made safe.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -112,13 +113,27 @@ func (h *Host) AddTool(t plug.Tool) (undo func(), err error) { return h.addTool(
 // AddAgent registers an agent of the application.
 func (h *Host) AddAgent(a plug.Agent) (undo func(), err error) { return h.addAgent(h.own, a) }
 
-// fixed is a tool of a plugin whose spec stays what it was at registration.
+// fixed is a tool of a plugin whose spec stays what it was at registration, and whose
+// panics are the plugin's.
 type fixed struct {
-	plug.Tool
-	spec plug.ToolSpec
+	tool  plug.Tool
+	owner *entry
+	spec  plug.ToolSpec
 }
 
 func (f *fixed) Spec() plug.ToolSpec { return f.spec }
+
+func (f *fixed) Prepare(ctx context.Context, c *plug.Call) (plan plug.Plan, err error) {
+	defer func() { err = f.owner.named(err) }()
+	defer caught(&err)
+	return f.tool.Prepare(ctx, c)
+}
+
+func (f *fixed) Execute(ctx context.Context, c *plug.Call, p plug.Plan) (r plug.Result, err error) {
+	defer func() { err = f.owner.named(err) }()
+	defer caught(&err)
+	return f.tool.Execute(ctx, c, p)
+}
 
 // addTool checks what the engine relies on. A plugin's spec is asked for once and
 // stays, as the request's prefix and the gate go by it; an application's own tool is
@@ -138,7 +153,7 @@ func (h *Host) addTool(e *entry, t plug.Tool) (undo func(), err error) {
 			}
 		}
 		spec.Schema = slices.Clone(spec.Schema)
-		t = &fixed{t, spec}
+		t = &fixed{t, e, spec}
 	}
 	return add(h, e, &h.r.tools, overAll, spec.Name, t, nil)
 }

@@ -266,6 +266,32 @@ func TestSpecOfAPluginsToolStaysWhatItWas(t *testing.T) {
 	}
 }
 
+// panicking is a tool that panics.
+type panicking struct{ toy }
+
+func (panicking) Prepare(context.Context, *plug.Call) (plug.Plan, error) { panic("no\nluck") }
+
+func (panicking) Execute(context.Context, *plug.Call, plug.Plan) (plug.Result, error) {
+	panic("no luck")
+}
+
+// The person reads whose fault it is, and a model that it is not its own.
+func TestPanicOfAToolNamesThePlugin(t *testing.T) {
+	h := toyHost(t, Options{})
+	plugin(t, h, "toy", func(api *plug.API) error {
+		_, err := api.AddTool(panicking{named("t")})
+		return err
+	})
+	tool := h.Tools()[0]
+	_, prepared := tool.Prepare(t.Context(), &plug.Call{})
+	_, executed := tool.Execute(t.Context(), &plug.Call{}, plug.Plan{})
+	for _, err := range []error{prepared, executed} {
+		if err == nil || err.Error() != "plugin toy: panic: no luck" {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 func TestCommandsAreGuarded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := toyHost(t, Options{})
@@ -299,7 +325,7 @@ func TestCommandsAreGuarded(t *testing.T) {
 		if got, err := run["long"].Run(ctx, "", ""); len(got) > maxCommandText+len(cutMark) || !strings.HasSuffix(got, "é"+cutMark) || err != nil {
 			t.Errorf("got %d bytes, %v", len(got), err)
 		}
-		if _, err := run["panics"].Run(ctx, "", ""); err == nil || err.Error() != "panic: x" {
+		if _, err := run["panics"].Run(ctx, "", ""); err == nil || err.Error() != "plugin toy: panic: x" {
 			t.Errorf("got %v", err)
 		}
 		begin := time.Now()

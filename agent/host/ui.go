@@ -198,7 +198,7 @@ func (h *Host) checkPanel(e *entry, p plug.Panel) plug.Panel {
 			_, err := call(ctx, e, actionLimit, func(ctx context.Context) (struct{}, error) {
 				return struct{}{}, p.Act(ctx, nodeID, action)
 			})
-			return err
+			return e.named(err)
 		}
 	}
 	return out

@@ -109,7 +109,7 @@ func TestPanelIsBounded(t *testing.T) {
 		if err := p.Act(t.Context(), "g", "cancel"); err != nil || act != "g cancel" {
 			t.Errorf("got %v, %q", err, act)
 		}
-		if err := p.Act(t.Context(), "g", "panic"); err == nil || err.Error() != "panic: no luck" {
+		if err := p.Act(t.Context(), "g", "panic"); err == nil || err.Error() != "plugin p: panic: no luck" {
 			t.Errorf("got %v", err)
 		}
 		begin := time.Now()
