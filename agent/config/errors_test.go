@@ -156,3 +156,21 @@ func TestLongValuesAreCutInErrors(t *testing.T) {
 		t.Errorf("got %v, want a short error with whole characters", err)
 	}
 }
+
+// Who checks a value later says as well where it stands.
+func TestWrong(t *testing.T) {
+	c, file, err := load(t, "{\"builtinPlugins\": {\n\"a.b\": {\n\"x\": {\"y\": 1}}}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{
+		"builtinPlugins.a.b.x.y": fmt.Sprintf("read config %q: line 3: no 1", file),
+		"builtinPlugins.a.b.z.y": fmt.Sprintf("read config %q: line 2: no 1", file),
+		"limits.maxTurns":        "read default: no 1",
+		"nowhere.at.all":         "read config: no 1",
+	} {
+		if got := c.Wrong(key, "no %d", 1); got.Error() != want {
+			t.Errorf("%s: got %v, want %s", key, got, want)
+		}
+	}
+}

@@ -130,6 +130,19 @@ func (w *walker) meant(path, name string, level []string) string {
 	return ""
 }
 
+// Wrong is the error of who checks the value of a dotted key after Load, and like those
+// of Load: with the file and the line where the key stands, or the nearest one above it
+// that stands somewhere.
+func (c Config) Wrong(key, format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	for at := key; at != ""; at = at[:max(strings.LastIndexByte(at, '.'), 0)] {
+		if n, ok := c.root.find(at); ok && n.src != nil {
+			return n.src.errorf(n.start, "%w", err)
+		}
+	}
+	return fmt.Errorf("read config: %w", err)
+}
+
 // suggest ends an error with the nearest known word.
 func suggest(word string, known []string) string {
 	if near, ok := Nearest(word, known); ok {

@@ -31,7 +31,7 @@ func (h *Host) api(e *entry) *plug.API {
 			}
 			return h.o.HTTP(p)
 		},
-		Options: func(into any) error { return decodeOptions(id, h.o.Config.Plugin(id).Options, into) },
+		Options: func(into any) error { return decodeOptions(h.o.Config, id, into) },
 		Log:     h.o.Log.With("plugin", id),
 		Paths:   h.paths(e),
 		State:   h.state(e),

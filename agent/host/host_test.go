@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -167,20 +169,53 @@ func TestRefusedPluginsAndTools(t *testing.T) {
 }
 
 func TestOptionsAreStrict(t *testing.T) {
-	h, _ := newHost(t, `{"builtinPlugins": {"toy": {"enabled": true, "depth": 3, "odd": 1}, "fine": {"depth": 4}}}`)
-	read := func(id string) (depth int, err error) {
-		o := struct{ Depth int }{Depth: 7}
-		err = h.Add(context.Background(), plug.Plugin{ID: id, APIVersion: 1,
+	type options struct {
+		Depth  int
+		Places []struct{ Name string }
+		Limits struct {
+			Most  int `json:"most"`
+			Least int `json:"least,omitempty"`
+		} `json:"limits"`
+	}
+	for _, c := range []struct {
+		name, cfg string
+		want      string // of the error, FILE for the name of the file; empty: Depth is 4
+	}{
+		{"fine", `{"builtinPlugins": {"toy": {"enabled": true, "depth": 4, "limits": {"least": 1}}}}`, ""},
+		{"slip", "{\"builtinPlugins\": {\n\"toy\": {\n\"dpeth\": 3}}}",
+			`read config "FILE": line 3: unknown key "builtinPlugins.toy.dpeth", did you mean "builtinPlugins.toy.Depth"?`},
+		{"slip below", "{\"builtinPlugins\": {\"toy\": {\"limits\": {\n\"mots\": 3}}}}",
+			`read config "FILE": line 2: unknown key "builtinPlugins.toy.limits.mots", did you mean "builtinPlugins.toy.limits.most"?`},
+		{"known elsewhere", "{\"builtinPlugins\": {\"toy\": {\n\"most\": 1, \"limits\": {\"most\": 3}}}}",
+			`read config "FILE": line 2: unknown key "builtinPlugins.toy.most"`},
+		{"nothing near", `{"builtinPlugins": {"toy": {"colour\u001b[31m": 3}}}`,
+			`read config "FILE": line 1: unknown key "builtinPlugins.toy.colour"`},
+		{"in a list", "{\"builtinPlugins\": {\n\"toy\": {\"places\": [{\"nmae\": 1}]}}}",
+			`read config "FILE": line 2: unknown key "builtinPlugins.toy.nmae"`},
+		{"kind", "{\"builtinPlugins\": {\"toy\": {\n\n\"limits\": {\"most\": \"x\"}}}}",
+			`read config "FILE": line 3: "builtinPlugins.toy.limits.most": found string, allowed: int`},
+		{"no whole number", `{"builtinPlugins": {"toy": {"depth": 1.5}}}`,
+			`read config "FILE": line 1: "builtinPlugins.toy.Depth": found number 1.5, allowed: int`},
+	} {
+		h, _ := newHost(t, c.cfg)
+		o := options{Depth: 7}
+		err := h.Add(context.Background(), plug.Plugin{ID: "toy", APIVersion: 1,
 			Setup: func(_ context.Context, api *plug.API) error { return api.Options(&o) }})
-		return o.Depth, err
+		if c.want == "" {
+			if err != nil || o.Depth != 4 {
+				t.Errorf("%s: got %+v, %v", c.name, o, err)
+			}
+			continue
+		}
+		got := regexp.MustCompile(`".*config\.json"`).ReplaceAllString(fmt.Sprint(err), `"FILE"`)
+		if want := "set up plugin toy: " + c.want; got != want {
+			t.Errorf("%s: got  %s\nwant %s", c.name, got, want)
+		}
 	}
-	if _, err := read("toy"); err == nil || !strings.Contains(err.Error(), "builtinPlugins.toy") {
-		t.Errorf("unknown option: got %v", err)
-	}
-	if got, err := read("fine"); err != nil || got != 4 {
-		t.Errorf("got %d %v, want 4", got, err)
-	}
-	if got, err := read("unconfigured"); err != nil || got != 7 {
-		t.Errorf("got %d %v, want the default 7", got, err)
+	h, _ := newHost(t, `{}`)
+	o := options{Depth: 7}
+	plugin(t, h, "toy", func(api *plug.API) error { return api.Options(&o) })
+	if o.Depth != 7 {
+		t.Errorf("got %d, want the default 7", o.Depth)
 	}
 }

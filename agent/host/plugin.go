@@ -1,9 +1,7 @@
 package host
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -229,19 +227,6 @@ func (h *Host) dispose(ctx context.Context, e *entry) error {
 	h.closeDatabases(e)
 	if err != nil {
 		return fmt.Errorf("dispose plugin %s: %w", e.id(), err)
-	}
-	return nil
-}
-
-// decodeOptions reads a plugin's own configuration strictly.
-func decodeOptions(id string, raw json.RawMessage, into any) error {
-	if len(raw) == 0 {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("read builtinPlugins.%s: %w", id, err)
 	}
 	return nil
 }
