@@ -187,7 +187,7 @@ var arrows = []repocheck.Row{
 	{Package: "tui/plain", May: []string{"agent", "cmdcat", "plug", "llm", "agent/text", "tui/term"}},
 	{Package: "tui/cli/args", May: []string{"agent/config", "llm"}},
 	{Package: "tui/cli/base", May: []string{"agent", "agent/config", "agent/text", "llm", "tui/plain", "tui/term"}},
-	{Package: "tui/cli/extend", May: []string{"agent", "agent/text", "plug", "tui/cli/base", "tui/term"}},
+	{Package: "tui/cli/extend", May: []string{"agent", "agent/text", "cmdcat", "plug", "tui/cli/base", "tui/term"}},
 	{Package: "tui/cli/sessions", May: []string{"agent", "agent/config", "agent/text", "plug", "llm", "tui/cli/base", "tui/plain", "tui/term"}},
 	{Package: "tui/cli", May: []string{"agent", "agent/config", "agent/doctor", "agent/perm", "agent/text", "agent/trust", "cmdcat", "plug", "llm", "tui/cli/args", "tui/cli/base", "tui/cli/extend", "tui/cli/sessions", "tui/plain", "tui/term"}},
 

@@ -68,6 +68,8 @@ type Shadowed struct {
 	Name string
 	// Winner and Loser are "source" or "source owner".
 	Winner, Loser string
+	// Plugin is the id of the plugin whose command is hidden; empty: it is none.
+	Plugin string
 }
 
 func (s Shadowed) String() string {

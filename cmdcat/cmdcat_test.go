@@ -118,6 +118,9 @@ func TestTheFirstSourceWinsAName(t *testing.T) {
 		var told []string
 		for _, h := range hidden {
 			told = append(told, h.String())
+			if (h.Plugin != "") != strings.Contains(h.String(), " of plugin "+h.Plugin+" is hidden") {
+				t.Errorf("%s: of plugin %q", h, h.Plugin)
+			}
 		}
 		slices.Sort(told)
 		if want := []string{

@@ -59,7 +59,11 @@ func (t *table) add(e entry) {
 	}
 	key := strings.ToLower(e.Name)
 	if w, ok := t.taken[key]; ok && w.answers(e.Name) {
-		t.hidden = append(t.hidden, Shadowed{Name: e.Name, Winner: w.from(), Loser: e.from()})
+		s := Shadowed{Name: e.Name, Winner: w.from(), Loser: e.from()}
+		if e.Source == Plugin {
+			s.Plugin = e.Owner
+		}
+		t.hidden = append(t.hidden, s)
 		return
 	}
 	t.entries = append(t.entries, e)

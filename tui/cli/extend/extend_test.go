@@ -118,6 +118,11 @@ func TestPluginsDoctor(t *testing.T) {
 				"         to use another, leave the plugin out whose is used: --disable-plugin a\n"},
 		{"failed extension", setUp(mascot("a", broken)), 1,
 			"problem  extension_failed: mascot a/m: out of ink\n         it goes on without; --disable-plugin a leaves the plugin out\n"},
+		{"hidden command", setUp(toy("a", func(api *plug.API) error {
+			_, err := api.AddSlashCommand(plug.SlashCommand{Name: "help", Run: func(context.Context, string, string) (string, error) { return "", nil }})
+			return err
+		})), 0,
+			"note     command /help: of plugin a can not be called: the name is one of alisio's own\n         --disable-plugin a leaves the plugin out\n"},
 		{"failed plugin", setUp(failing), 1,
 			"problem  plugin c: set up plugin c: no way\n         look at builtinPlugins.c in the configuration; --disable-plugin c, or enabled: false there, goes without it\n"},
 	} {

@@ -10,6 +10,7 @@ import (
 
 	"alisio/agent"
 	"alisio/agent/text"
+	"alisio/cmdcat"
 	"alisio/plug"
 	"alisio/tui/cli/base"
 )
@@ -130,6 +131,15 @@ func PluginsDoctor(ctx context.Context, c *Call) (int, error) {
 				list = append(list, ofPart(d))
 			}
 		}
+		_, hidden, err := cmdcat.New(app).List(ctx)
+		if err != nil {
+			return base.ExitFailed, err
+		}
+		for _, s := range hidden {
+			if s.Plugin != "" {
+				list = append(list, ofCommand(s))
+			}
+		}
 		hooks, code, err := c.failedHooks(ctx)
 		if err != nil {
 			return code, err
@@ -170,6 +180,15 @@ func ofPart(d agent.PluginDiagnostic) base.Finding {
 		f.Remedy = "to use another, leave the plugin out whose is used: --disable-plugin " + winner
 	}
 	return f
+}
+
+// ofCommand is what is to be said of a plugin's command that is hidden: commands of the
+// program itself alone come before those of plugins.
+func ofCommand(s cmdcat.Shadowed) base.Finding {
+	return base.Finding{
+		Level: agent.Note, Name: "command /" + s.Name, Text: "of plugin " + s.Plugin + " can not be called: the name is one of alisio's own",
+		Remedy: "--disable-plugin " + s.Plugin + " leaves the plugin out",
+	}
 }
 
 const (
