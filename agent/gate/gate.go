@@ -2,10 +2,13 @@
 // carried out. It is part of the trusted code.
 //
 // The order is fixed (spec tools.md, "Effects and the gate"): the session's tools,
-// paths against the roots and the approved directories, then protected paths,
-// then ceiling, mode, flags and grants, then a question to the person, which
-// without a person is a no. Nothing that a model, a tool or a repository says can
-// change the order or the policy.
+// paths against the roots and the approved directories, what --read-only or the
+// session's ceiling forbid, protected paths, then flags, mode and grants, then a question
+// to the person, which without a person is a no. Nothing that a model, a tool or a
+// repository says can change the order or the policy.
+//
+// Every question of a session tree, those of tools and plugins too, goes through one
+// queue, which checks the answers: see Tree.Ask.
 package gate
 
 import (

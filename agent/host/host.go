@@ -5,7 +5,9 @@
 // application goes on without it.
 //
 // It runs no tool and no provider, opens no session, draws on no terminal, and
-// knows no plugin by name. What needs the engine comes as functions in Options.
+// knows no plugin by name. What needs the engine comes as functions in Options. What a
+// plugin hands over is checked by the contract's own Check methods, and its words are
+// made safe here.
 //
 //	Setup --> ready --> closing --> gone
 //	  |                  Dispose     ^

@@ -3,7 +3,8 @@
 // plugin has to pass. Only tests import it.
 //
 // It starts no program, opens no database and contacts nobody: where a plugin
-// needs an answer, the test gives it.
+// needs an answer, the test gives it. It refuses what the engine refuses, by the same
+// Check methods of package plug; what the engine cuts or cleans stays as it was said.
 package plugtest
 
 import (
