@@ -167,7 +167,7 @@ func TestAFingerprintChangesWithItsInputsAlone(t *testing.T) {
 		{"tool's name", func(s *setting) { s.o.Tools = []plug.Tool{tool(func(s *plug.ToolSpec) { s.Name = "two" })} }, "tools"},
 		{"tool's text", func(s *setting) { s.o.Tools = []plug.Tool{tool(func(s *plug.ToolSpec) { s.Description = "e" })} }, "tools"},
 		{"tool's schema", func(s *setting) {
-			s.o.Tools = []plug.Tool{tool(func(s *plug.ToolSpec) { s.Schema = json.RawMessage(`true`) })}
+			s.o.Tools = []plug.Tool{tool(func(s *plug.ToolSpec) { s.Schema = json.RawMessage(`{"type":"object"}`) })}
 		}, "tools"},
 		{"tool's effect", func(s *setting) {
 			s.o.Tools = []plug.Tool{tool(func(s *plug.ToolSpec) { s.Effect = plug.EffectExternal })}
