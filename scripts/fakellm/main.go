@@ -4,13 +4,19 @@
 // prompt beyond what its script tells it to check or capture, and it keeps no
 // key.
 //
-//	go run ./scripts/fakellm [-addr 127.0.0.1:0] [-log requests.jsonl] [-once] SCRIPT.json
+//	go run ./scripts/fakellm [-addr 127.0.0.1:0] [-log requests.jsonl] [-once] [-strict] [-single] SCRIPT.json
 //
 // It prints "listening on http://127.0.0.1:PORT/v1", answers the n-th POST to
 // …/chat/completions or …/responses with the n-th reply and GET …/models with
 // the catalog, and stops on SIGTERM or an interrupt; with -once, when the last
 // reply has been sent. The exit code is 1 if a request met no reply or an
 // expectation was not met.
+//
+// With -strict a request is refused whose history any known server refuses: calls
+// without results and the reverse, arguments that are no JSON object, names, ids and
+// images that are none, roles out of order. With -single all requests are of one
+// conversation, and each repeats the one before it byte for byte, up to what was told
+// with that alone.
 //
 // The script is {"key"?, "models"?: ["id" or an object], "replies": [reply]}.
 // With "key", requests must carry it as a bearer token. A reply is a turn of
@@ -84,6 +90,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	addr := fs.String("addr", "127.0.0.1:0", "`host:port` to listen on")
 	logPath := fs.String("log", "", "`file` for one JSON line a request")
 	once := fs.Bool("once", false, "exit after the last reply")
+	strict := fs.Bool("strict", false, "refuse requests whose history any server refuses")
+	single := fs.Bool("single", false, "refuse requests that do not repeat the one before")
 	switch err := fs.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
@@ -100,6 +108,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	s := newServer(sc, stderr)
+	s.strict, s.single = *strict, *single
 	if *logPath != "" {
 		f, err := os.Create(*logPath)
 		if err != nil {

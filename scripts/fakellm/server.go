@@ -26,6 +26,9 @@ type server struct {
 	stderr io.Writer
 	log    io.Writer     // nil for none
 	done   chan struct{} // closed when the last reply was sent
+	// strict: requests must have histories that every server takes; single: and all be
+	// of one conversation, each repeating the one before it.
+	strict, single bool
 
 	mu       sync.Mutex
 	requests int // logged
@@ -37,6 +40,8 @@ type server struct {
 	vars     map[string]string
 	// given are the items of answers so far.
 	given []pieces
+	// said is the last request of a single conversation.
+	said conversation
 }
 
 func newServer(sc *scenario, stderr io.Writer) *server {
@@ -183,7 +188,10 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, body []byte, res
 		return
 	}
 	defer s.sent()
-	err = rep.Expect.mismatch(body)
+	err = s.sound(body, responses)
+	if err == nil {
+		err = rep.Expect.mismatch(body)
+	}
 	if err == nil && responses {
 		err = s.paired(body)
 	}
@@ -197,6 +205,21 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, body []byte, res
 		return
 	}
 	send(w, r, rep, s.voice(rep, n, req, a, responses), req.Stream)
+}
+
+// sound checks what the flags ask for.
+func (s *server) sound(body []byte, responses bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.single {
+		if err := s.said.goesOn(body); err != nil {
+			return err
+		}
+	}
+	if s.strict {
+		return check(body, responses)
+	}
+	return nil
 }
 
 // read decodes a request, which is one of its protocol.

@@ -64,6 +64,7 @@ func commands() []command {
 		{"mkfifo", "NAME…", 1, -1, 0, false, (*script).cmdMkfifo},
 		{"expand", "FILE…: replace $NAME in files", 1, -1, 0, false, (*script).cmdExpand},
 		{"fakellm", "SCRIPT.json [SERVER]: start a scripted model server; sets BASE_URL and REQUESTS (its log), with a name BASE_URL_SERVER and REQUESTS_SERVER", 1, 2, 0, false, (*script).cmdFakeLLM},
+		{"down", "[SERVER]: end a server; fakellm with its name lets it come back at its address, with a new log", 0, 1, 0, false, (*script).cmdDown},
 		{"requests", "N [SERVER]: a server has had that many requests", 1, 2, 0, false, (*script).cmdRequests},
 		{"skip", "REASON: end here; put a platform before it", 1, 1, 0, false, (*script).cmdSkip},
 	}

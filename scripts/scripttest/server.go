@@ -16,31 +16,55 @@ import (
 // server is a scripted model server, a process of its own.
 type server struct {
 	*process
-	log string // its file of one line a request
+	log  string // its file of one line a request
+	addr string
+	// down: the script has ended it, and may start it again.
+	down bool
 }
 
-// cmdFakeLLM starts a server and waits for the line with its address.
+// cmdFakeLLM starts a server and waits for the line with its address. One that was
+// ended comes back at the address that it had.
 func (s *script) cmdFakeLLM(ctx context.Context, _ bool, args []string) error {
 	name, suffix := "", ""
 	if len(args) == 2 {
 		name, suffix = args[1], "_"+args[1]
 	}
-	if s.servers[name] != nil {
-		return errors.New("it runs already; give the second one a name")
+	addr := "127.0.0.1:0"
+	if old := s.servers[name]; old != nil {
+		if !old.down {
+			return errors.New("it runs already; give the second one a name")
+		}
+		addr = old.addr
 	}
 	log := filepath.Join(s.root, "requests"+suffix+".jsonl")
-	p, err := s.start(ctx, []string{"fakellm", "-log", log, s.path(args[0])})
+	p, err := s.start(ctx, []string{"fakellm", "-strict", "-addr", addr, "-log", log, s.path(args[0])})
 	if err != nil {
 		return err
 	}
-	s.servers[name] = &server{process: p, log: log}
-	re := regexp.MustCompile(`(?m)^listening on (\S+)$`)
+	srv := &server{process: p, log: log}
+	s.servers[name] = srv
+	re := regexp.MustCompile(`(?m)^listening on (http://(\S+)/v1)$`)
 	if err := p.stdout.await(ctx, p.ended, re.Match); err != nil {
 		return fmt.Errorf("%w\n%s", err, p.stderr.bytes())
 	}
-	s.env["BASE_URL"+suffix] = string(re.FindSubmatch(p.stdout.bytes())[1])
+	m := re.FindSubmatch(p.stdout.bytes())
+	s.env["BASE_URL"+suffix], srv.addr = string(m[1]), string(m[2])
 	s.env["REQUESTS"+suffix] = log
 	return nil
+}
+
+// cmdDown ends a server, whose address then refuses connections.
+func (s *script) cmdDown(_ context.Context, _ bool, args []string) error {
+	name := ""
+	if len(args) == 1 {
+		name = args[0]
+	}
+	srv := s.servers[name]
+	if srv == nil || srv.down {
+		return errors.New("no such server runs")
+	}
+	srv.down = true
+	return srv.stop()
 }
 
 // stop ends the server. What it complains about (a request beyond its script,
