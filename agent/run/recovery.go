@@ -42,7 +42,11 @@ func (r *request) broke(a *answer) error {
 		return r.goOn(a, plug.RecoveryIdle, idle.WithHint("raise limits.idleTimeoutMs if the model needs longer"))
 	case llm.OutputTruncated(a.err):
 		return r.truncated(a, plug.CutEmpty)
-	case !errors.As(a.err, &e) || !e.Retryable():
+	case !errors.As(a.err, &e):
+		return r.lost(a, a.err)
+	case e.RetryAfter > maxWait: // also where no wait would help: when it may (C042)
+		return r.lost(a, tooLong(e, r.sends))
+	case !e.Retryable():
 		return r.lost(a, a.err)
 	case e.Stream == llm.StreamEmpty:
 		return r.empty(a)
@@ -65,10 +69,7 @@ func recoveryReason(e *llm.Error) plug.RecoveryReason {
 // goOn keeps what arrived of a stream that broke off and gets ready to ask the model
 // to go on, unless that was tried too often.
 func (r *request) goOn(a *answer, reason plug.RecoveryReason, e *llm.Error) error {
-	switch {
-	case e.RetryAfter > maxWait:
-		return r.lost(a, tooLong(e, 1))
-	case r.recoveries >= maxRecoveries:
+	if r.recoveries >= maxRecoveries {
 		return r.lost(a, tried(e, r.recoveries+1))
 	}
 	r.recoveries++

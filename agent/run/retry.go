@@ -43,10 +43,7 @@ func (r *request) silence() error {
 // request, or gives up.
 func (r *request) faulted(e *llm.Error) error {
 	wait := backoff(e, r.faults)
-	switch {
-	case e.RetryAfter > maxWait:
-		return tooLong(e, r.sends)
-	case r.faults+1 >= maxSends, time.Since(r.first)+wait > maxTrying:
+	if r.faults+1 >= maxSends || time.Since(r.first)+wait > maxTrying {
 		return tried(e, r.sends)
 	}
 	r.faults++
