@@ -77,8 +77,8 @@ func (r *request) goOn(a *answer, reason plug.RecoveryReason, e *llm.Error) erro
 	if err := r.keep(a, plug.StreamRecovery{Attempt: r.recoveries, Of: maxRecoveries, Reason: reason, KeptChars: chars}); err != nil {
 		return err
 	}
-	notice := ""
-	if chars > 0 { // otherwise there is nothing that the model could go on with
+	notice := r.notice // holds on where there is nothing more that the model could go on with
+	if chars > 0 {
 		notice = noticeOn
 	}
 	return r.fresh(notice, backoff(e, r.recoveries-1))
