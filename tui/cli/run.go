@@ -77,12 +77,12 @@ func (c *call) start(ctx context.Context, j job) (int, error) {
 			return base.ExitUsage, err
 		}
 		if code, err := c.check(ctx, o, j.slash); err != nil {
-			return cancelledOr(ctx, code), err
+			return cancelledOr(ctx, code, err)
 		}
 	}
 	store, code, err := c.Database(ctx)
 	if err != nil {
-		return cancelledOr(ctx, code), err
+		return cancelledOr(ctx, code, err)
 	}
 	var s agent.Session
 	if j.find != nil {
@@ -94,7 +94,8 @@ func (c *call) start(ctx context.Context, j job) (int, error) {
 	}
 	if err != nil {
 		store.Close()
-		return cancelledOr(ctx, code), inSession{err, s.ID}
+		code, err = cancelledOr(ctx, code, err)
+		return code, inSession{err, s.ID}
 	}
 	if j.change != nil {
 		j.change(&o)
@@ -106,11 +107,13 @@ func (c *call) start(ctx context.Context, j job) (int, error) {
 	app, err := agent.New(ctx, o)
 	if err != nil {
 		store.Close()
-		return base.ExitUsage, inSession{err, s.ID}
+		code, err = cancelledOr(ctx, base.ExitUsage, err)
+		return code, inSession{err, s.ID}
 	}
 	defer base.CloseApp(&c.Call, app)
 	if err := c.adopt(ctx, store, s.ID, o.Dir); err != nil {
-		return cancelledOr(ctx, base.ExitFailed), inSession{err, s.ID}
+		code, err = cancelledOr(ctx, base.ExitFailed, err)
+		return code, inSession{err, s.ID}
 	}
 	return j.work(ctx, app, t)
 }
@@ -161,12 +164,13 @@ func unfit(err error) int {
 	return base.ExitUsage
 }
 
-// cancelledOr is the exit code of what failed, which a signal may have ended.
-func cancelledOr(ctx context.Context, code int) int {
+// cancelledOr is what a failure comes to, which a signal may be the reason of, whatever
+// it looks like.
+func cancelledOr(ctx context.Context, code int, err error) (int, error) {
 	if ctx.Err() != nil {
-		return base.ExitCancelled
+		return base.ExitCancelled, errCancelled
 	}
-	return code
+	return code, err
 }
 
 // prompt joins words of the command line and what came by a pipe. missing is

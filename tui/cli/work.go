@@ -233,7 +233,7 @@ func (c *call) refused(ctx context.Context, t task, err error) (int, error) {
 	var busy *agent.BusyError
 	var uncertain *agent.UncertainError
 	switch {
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled), ctx.Err() != nil:
 		return base.ExitCancelled, errCancelled
 	case errors.As(err, &busy):
 		return base.ExitFailed, err
