@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"regexp"
 	"strings"
 
 	"alisio/llm"
@@ -342,24 +343,28 @@ type pieces struct {
 }
 
 // sentItems are the items that a request can give back: those of a failed answer,
-// and those of one that is none of the script's turns, are not known.
+// and those of one that is none of the script's turns, are not known. A call that was
+// cut is nothing that can come back.
 func (r *responder) sentItems() (p pieces) {
 	if r.Err != nil || !r.encrypted {
 		return p
 	}
+	var all [][]byte
 	for _, it := range r.items() {
+		if it.Arguments != nil && (it.Status == "incomplete" || *it.Arguments != "" && !json.Valid([]byte(*it.Arguments))) {
+			continue
+		}
 		p.ids = append(p.ids, encode(it.ID))
+		all = append(all, encode(it))
 	}
-	p.all = bytes.Join(raws(r.output()), []byte(","))
+	p.all = anyCall(bytes.Join(all, []byte(",")))
 	return p
 }
 
-func raws(list []json.RawMessage) [][]byte {
-	var out [][]byte
-	for _, raw := range list {
-		out = append(out, raw)
-	}
-	return out
+// anyCall takes out which call an item is of: a client gives one of its own to a call
+// whose id was used before.
+func anyCall(items []byte) []byte {
+	return regexp.MustCompile(`"call_id":"[^"]*"`).ReplaceAll(items, []byte(`"call_id":""`))
 }
 
 // broken tells how a request gives back a part of the answer alone, or not as it

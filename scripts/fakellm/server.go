@@ -264,6 +264,7 @@ func (s *server) voice(rep *reply, n int, req *request, a *script.Answer, respon
 func (s *server) paired(body []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	body = anyCall(body)
 	for _, p := range s.given {
 		if err := p.broken(body); err != nil {
 			return err

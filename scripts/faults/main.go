@@ -4,11 +4,13 @@
 // codes, what it prints, what its tools left on the disk.
 //
 //	go run ./scripts/faults [-n 1000] [-seed 1] [-p 2] [-binary PATH]
+//	go run ./scripts/faults -weather [-n 200] [-seed 1] [-p 2] [-binary PATH]
 //	go run ./scripts/faults -crowd 200 [-rounds 20] [-hold 7s] [-binary PATH]
 //
 // The first kills n runs at seeded random moments, checks what is left, takes
-// each to its end, and checks again; see kill.go. The second runs crowds; see
-// crowd.go. It needs python3 for one of its checks and says when that is left
+// each to its end, and checks again; see kill.go. The second gives n sessions to servers
+// that do all that servers do; see weather.go. The third runs crowds; see crowd.go. It
+// needs python3 for one of its checks and says when that is left
 // out. On the first violation it stops, exits with 1 and keeps the directory.
 //
 // The model is a server in this program that answers by the history that a
@@ -41,6 +43,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	seed := fs.Uint64("seed", 1, "seed of the moments and of all choices")
 	workers := fs.Int("p", 2, "runs at the same time, each with a database of its own")
 	binary := fs.String("binary", "", "the `program`; built when empty")
+	stormy := fs.Bool("weather", false, "instead of killing: n sessions with servers of all kinds")
 	people := fs.Int("crowd", 0, "instead of killing: `runs` at once on one database")
 	rounds := fs.Int("rounds", 20, "with -crowd: repetitions of each race")
 	hold := fs.Duration("hold", 7*time.Second, "with -crowd: how long another program holds the database")
@@ -55,6 +58,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err != nil:
 	case *people > 0:
 		err = crowds(ctx, *binary, dir, *people, *rounds, *hold, stdout)
+	case *stormy:
+		c := &weather{binary: *binary, dir: dir, n: *n, seed: *seed, workers: *workers}
+		err = c.all(ctx, stdout)
 	default:
 		c := &campaign{binary: *binary, dir: dir, n: *n, seed: *seed, workers: *workers}
 		err = c.all(ctx, stdout)

@@ -25,23 +25,28 @@ type message struct {
 	Role  string `json:"role"`
 	Text  string `json:"text"`
 	Calls []struct {
-		ID   string `json:"id"`
-		Name string `json:"name"`
+		ID        string `json:"id"`
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
 	} `json:"calls"`
-	CallID string `json:"callId"`
-	Result struct {
-		Content []struct {
-			Type string `json:"type"`
-			Text string `json:"text"`
-		} `json:"content"`
-		IsError bool `json:"isError"`
-	} `json:"result"`
+	CallID string       `json:"callId"`
+	Result storedResult `json:"result"`
 }
 
-// said is the text of a result.
-func (m message) said() string {
+type storedResult struct {
+	Content []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	} `json:"content"`
+	IsError bool `json:"isError"`
+}
+
+// said is the text of a message's result.
+func (m message) said() string { return m.Result.text() }
+
+func (r storedResult) text() string {
 	var all []string
-	for _, c := range m.Result.Content {
+	for _, c := range r.Content {
 		all = append(all, c.Text)
 	}
 	return strings.Join(all, "\n")
@@ -182,6 +187,38 @@ func (c conversation) pairs(mayBeOpen bool) error {
 		return fmt.Errorf("%q have no result", open)
 	}
 	return nil
+}
+
+// once checks that no id of a call is used twice.
+func (c conversation) once() error {
+	used := map[string]bool{}
+	for i, m := range c.messages {
+		for _, call := range m.Calls {
+			if used[call.ID] {
+				return fmt.Errorf("message %d uses the id %q again", i, call.ID)
+			}
+			used[call.ID] = true
+		}
+	}
+	return nil
+}
+
+// commands are the results of the calls whose command writes a mark, by the mark.
+func (c conversation) commands() map[string]storedResult {
+	marks := map[string]string{}
+	all := map[string]storedResult{}
+	for _, m := range c.messages {
+		for _, call := range m.Calls {
+			if _, rest, ok := strings.Cut(call.Arguments, "echo m"); ok && call.Name == "shell" {
+				mark, _, _ := strings.Cut(rest, " ")
+				marks[call.ID] = "m" + mark
+			}
+		}
+		if mark := marks[m.CallID]; mark != "" {
+			all[mark] = m.Result
+		}
+	}
+	return all
 }
 
 // numbered checks that event ids grow and that each run's seq grows from 1.

@@ -131,8 +131,14 @@ type process struct {
 
 // start starts the program; wait must be called.
 func (w *world) start(ctx context.Context, args ...string) (*process, error) {
+	return w.startWith(ctx, nil, args...)
+}
+
+// startWith starts the program with more in its environment.
+func (w *world) startWith(ctx context.Context, env []string, args ...string) (*process, error) {
 	ctx, stop := context.WithTimeout(ctx, patience)
 	p := &process{cmd: w.command(ctx, args...), stop: stop, done: make(chan struct{})}
+	p.cmd.Env = append(p.cmd.Env, env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	if err := p.cmd.Start(); err != nil {
 		stop()
