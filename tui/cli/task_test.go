@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"alisio/agent"
 	"alisio/agent/text"
 	"alisio/llm"
+	"alisio/plug"
+	"alisio/plug/openai"
 	"alisio/tui/cli/base"
 )
 
@@ -136,6 +139,29 @@ func TestGoOnAfterACancel(t *testing.T) {
 	cancel()
 	if got, want := call.goOn(ctx, store, "12345678-9"), "session 12345678 · go on with: alisio resume 12345678 \"…\""; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Symptom: a run that was stopped while the program started ended with exit code 2 and the
+// advice to switch on a plugin. Trigger: a signal between two plugins.
+func TestASignalDuringTheStartIsToldAsOne(t *testing.T) {
+	home := t.TempDir()
+	var stderr bytes.Buffer
+	e := env("run", "-m", "m", "--base-url", "http://127.0.0.1:9/v1", "--cwd", home, "hello")
+	ctx, cancel := context.WithCancel(t.Context())
+	e.Stderr = &stderr
+	e.Plugins = Plugins{{ID: "toy", Name: "A toy", Version: "1.0.0", APIVersion: plug.APIVersion, Setup: func(context.Context, *plug.API) error {
+		cancel()
+		return nil
+	}}, openai.Plugin()}
+	e.Getenv = func(name string) string {
+		if strings.HasPrefix(name, "ALISIO_") && strings.HasSuffix(name, "_HOME") {
+			return filepath.Join(home, name)
+		}
+		return ""
+	}
+	if got := Main(ctx, e); got != base.ExitCancelled || !strings.Contains(stderr.String(), "the run was cancelled") || strings.Contains(stderr.String(), "plugin") {
+		t.Errorf("got exit code %d, %s", got, stderr.String())
 	}
 }
 
