@@ -170,10 +170,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 		if !o.Config.Plugin(p.ID).Enabled {
 			continue
 		}
-		switch err := a.host.Add(ctx, p); {
-		case err != nil && ctx.Err() != nil: // no plugin is to blame
-			return nil, errors.Join(context.Cause(ctx), a.host.Close(ctx), a.files.Close())
-		case err != nil:
+		if err := a.host.Add(ctx, p); err != nil && ctx.Err() == nil { // a start that was stopped is no plugin's fault
 			o.Log.Warn("plugin left out", "plugin", p.ID, "error", err)
 		}
 	}
