@@ -1,9 +1,9 @@
 // Package cmdcat is the catalog of slash commands: it lists them, finds them by
 // name and carries them out, for every surface alike.
 //
-//	"/name args" ─► Parse ─► Find ─┬─ core ─────► Execute ─► text
-//	                               ├─ prompt ───► Execute ─► a prompt to be sent
-//	                               └─ surface ──► the surface does it, or says why not
+//	"/name args" ─► Parse ─► Find ─┬─ refused ─► why, and what to do instead
+//	                               └─ Execute ─► text, a prompt to be sent, a session
+//	                                             to go on with, the end
 //
 // Five sources give names, and the first that has one wins: the commands of this
 // package, those of plugins, prompt templates, skills ("skill:<id>"), primary
@@ -20,6 +20,7 @@ import (
 
 	"alisio/agent"
 	"alisio/agent/config"
+	"alisio/agent/text"
 	"alisio/llm"
 )
 
@@ -28,24 +29,27 @@ type Source string
 
 // The sources, in the order in which they win a name.
 const (
-	BuiltIn  Source = "built-in"
-	Plugin   Source = "plugin"
-	Template Source = "template"
-	Skill    Source = "skill"
-	Agent    Source = "agent"
+	FromBuiltIn  Source = "built-in"
+	FromPlugin   Source = "plugin"
+	FromTemplate Source = "template"
+	FromSkill    Source = "skill"
+	FromAgent    Source = "agent"
 )
 
 // Execution says who carries a command out.
 type Execution string
 
-// The executions. Templates and skills are declared surface, as their text is sent
-// by the surface; but they are prompts, which every surface can send.
+// The executions. Programs are told that templates and skills are done by the surface
+// (spec commands-tui.md, "Catalog"); but what it does is to send a prompt, as every
+// surface can.
 const (
-	Core    Execution = "core"
-	Surface Execution = "surface"
+	ByCore    Execution = "core"
+	BySurface Execution = "surface"
+	AsPrompt  Execution = "prompt"
 )
 
-// Descriptor describes a command.
+// Descriptor describes a command. It says all that a surface asks of one, so that none
+// has to know a name.
 type Descriptor struct {
 	// Name without the slash. Those of this package are found whatever the case.
 	Name         string
@@ -57,10 +61,49 @@ type Descriptor struct {
 	// this package.
 	Owner     string
 	Execution Execution
-	// Surfaces are those that have it: tui, web, api.
-	Surfaces []string
-	// Prompt: it becomes a prompt.
-	Prompt bool
+	// TakesText: what is behind the name is a text for a model or a plugin, which can
+	// have lines.
+	TakesText bool
+	// Leaves: it leaves the session, which plugins then end.
+	Leaves bool
+	// InRun is what a run is given instead of a command that changes what lasts as
+	// long as a conversation, with the arguments behind it; empty: it is carried out
+	// there too. Bare: the name alone changes something, else the arguments do.
+	InRun string
+	Bare  bool
+}
+
+// Surfaces are those that have it: tui, web, api.
+func (d Descriptor) Surfaces() []string {
+	if d.Execution == BySurface {
+		return []string{"tui", "web"}
+	}
+	return []string{"tui", "web", "api"}
+}
+
+// Prompts reports whether a prompt for a model comes of it.
+func (d Descriptor) Prompts(args string) bool {
+	return d.Execution == AsPrompt || d.Source == FromAgent && args != ""
+}
+
+// Refuses says why a command is not carried out where it is given, and what does what
+// it would do (CauseBadRequest); nil: it is.
+func (d Descriptor) Refuses(in Input) error {
+	switch {
+	case in.Conversation:
+		return nil
+	case d.Execution == BySurface:
+		return llm.Errorf(llm.CauseBadRequest, "/%s is done by the screen of a conversation, and this is none", d.Name).
+			WithHint("alisio alone, on a terminal, is a conversation: alisio help talk")
+	case d.InRun == "" || d.Bare != (in.Args == ""):
+		return nil
+	}
+	instead := d.InRun
+	if in.Args != "" {
+		instead += " " + text.ShellWord(clip(in.Args, maxHint))
+	}
+	return llm.Errorf(llm.CauseBadRequest, "/%s changes a conversation, and a run is none: nothing of it would last", d.Name).
+		WithHint("for a run: " + instead)
 }
 
 // Shadowed is a name that a later source has too.
@@ -121,6 +164,8 @@ type Input struct {
 	Args string
 	// SessionID is the session that it is given in, empty while there is none.
 	SessionID string
+	// Conversation: it goes on after the command, and a person reads what is said.
+	Conversation bool
 }
 
 // Result is what a command gives.
@@ -132,6 +177,8 @@ type Result struct {
 	Prompt *Prompt
 	// Switch, if set, is the session to go on with; an empty one is a new one.
 	Switch *string
+	// Exit: the person leaves the program.
+	Exit bool
 }
 
 // Prompt is what a template, a skill or an agent makes of a command.
@@ -140,12 +187,14 @@ type Prompt struct {
 	Text, Display string
 }
 
-// List returns all commands, sorted by name, and the names that are hidden.
+// List returns all commands, sorted by name, with the beginnings of their descriptions,
+// and the names that are hidden.
 func (c *Catalog) List(ctx context.Context) ([]Descriptor, []Shadowed, error) {
 	entries, hidden, err := c.entries(ctx)
 	list := make([]Descriptor, len(entries))
 	for i, e := range entries {
 		list[i] = e.Descriptor
+		list[i].Description = clip(e.Description, maxDescription)
 	}
 	slices.SortFunc(list, func(a, b Descriptor) int { return strings.Compare(a.Name, b.Name) })
 	return list, hidden, err
@@ -213,27 +262,19 @@ const maxProblem = 400
 // every case, the others as their files are named.
 func (e entry) answers(name string) bool {
 	same := func(own string) bool {
-		return own == name || e.Source == BuiltIn && strings.EqualFold(own, name)
+		return own == name || e.Source == FromBuiltIn && strings.EqualFold(own, name)
 	}
 	return same(e.Name) || slices.ContainsFunc(e.Aliases, same)
 }
 
-// SurfaceError tells that a command is one of a screen, which is not there.
-type SurfaceError struct{ Name string }
-
-func (e *SurfaceError) Error() string {
-	return fmt.Sprintf("/%s is done by the screen of a conversation, and this is none", e.Name)
-}
-
-// Execute carries a command out. One that a surface does is a *SurfaceError: a
-// surface looks at Descriptor.Execution first.
+// Execute carries a command out, or refuses to (Descriptor.Refuses).
 func (c *Catalog) Execute(ctx context.Context, name string, in Input) (Result, error) {
 	e, err := c.find(ctx, name)
-	switch {
-	case err != nil:
+	if err != nil {
 		return Result{}, llm.Errorf(llm.CauseBadRequest, "%w", err)
-	case e.run == nil:
-		return Result{}, llm.Errorf(llm.CauseBadRequest, "%w", &SurfaceError{e.Name})
+	}
+	if err := e.Refuses(in); err != nil {
+		return Result{}, err
 	}
 	r, err := e.run(ctx, c, in)
 	if err != nil {

@@ -88,7 +88,7 @@ func TestBuiltInNamesAreOnesOwn(t *testing.T) {
 			}
 			seen[name] = true
 		}
-		if (e.Execution == Core) != (e.run != nil) || e.Prompt || e.Owner != "" || e.Source != BuiltIn || e.Description == "" {
+		if e.run == nil || e.Execution == AsPrompt || e.Owner != "" || e.Source != FromBuiltIn || e.Description == "" {
 			t.Errorf("%+v", e.Descriptor)
 		}
 	}
@@ -135,9 +135,9 @@ func TestTheFirstSourceWinsAName(t *testing.T) {
 			t.Errorf("hidden:\n%s", strings.Join(told, "\n"))
 		}
 		for name, want := range map[string]Source{
-			"stats": BuiltIn, "STATS": BuiltIn, "New": BuiltIn, "mOdels": BuiltIn, "quit": BuiltIn, "Help": BuiltIn, "agents": BuiltIn,
-			"deploy": Plugin, "fine": Plugin, "review": Template, "init": Template, "skill:pdf": Skill,
-			"agent:own": Agent, "agent:plan": Agent, "agent:build": Agent,
+			"stats": FromBuiltIn, "STATS": FromBuiltIn, "New": FromBuiltIn, "mOdels": FromBuiltIn, "quit": FromBuiltIn, "Help": FromBuiltIn, "agents": FromBuiltIn,
+			"deploy": FromPlugin, "fine": FromPlugin, "review": FromTemplate, "init": FromTemplate, "skill:pdf": FromSkill,
+			"agent:own": FromAgent, "agent:plan": FromAgent, "agent:build": FromAgent,
 		} {
 			d, err := b.Find(context.Background(), name)
 			if err != nil || d.Source != want {
@@ -182,15 +182,15 @@ func TestUnknownNames(t *testing.T) {
 func TestSurfaceCommandsAreRefusedWithTheReason(t *testing.T) {
 	b := newBench(t, "memory", nil)
 	for _, line := range []string{"/help", "/exit", "/Quit", "/ask what?"} {
-		_, err := b.do("", line)
-		var refused *SurfaceError
-		if !errors.As(err, &refused) || llm.CauseOf(err) != llm.CauseBadRequest || !strings.Contains(err.Error(), "is done by the screen") {
+		name, args, _ := Parse(line)
+		_, err := b.Execute(t.Context(), name, Input{Args: args})
+		if llm.CauseOf(err) != llm.CauseBadRequest || !strings.Contains(err.Error(), "is done by the screen") {
 			t.Errorf("%s: got %v", line, err)
 		}
 	}
 	for _, d := range builtIn() {
-		if want := []string{"tui", "web"}; d.Execution == Surface && !slices.Equal(d.Surfaces, want) {
-			t.Errorf("/%s is on %v", d.Name, d.Surfaces)
+		if want := []string{"tui", "web"}; d.Execution == BySurface && !slices.Equal(d.Surfaces(), want) {
+			t.Errorf("/%s is on %v", d.Name, d.Surfaces())
 		}
 	}
 }
@@ -251,16 +251,84 @@ func TestWhatBecomesAPrompt(t *testing.T) {
 	}
 	for name, prompt := range map[string]bool{"fix": true, "skill:pdf": true, "agent:plan": false, "model": false} {
 		d, err := b.Find(context.Background(), name)
-		if err != nil || d.Prompt != prompt || !slices.Contains(d.Surfaces, "api") || prompt != (d.Execution == Surface) {
+		if err != nil || !slices.Contains(d.Surfaces(), "api") || prompt != d.Prompts("") || prompt != (d.Execution == AsPrompt) {
 			t.Errorf("%s: got %+v, %v", name, d, err)
 		}
 	}
-	if p, err := AskPrompt("tea or coffee"); err != nil || !strings.HasSuffix(p.Text, "\n\ntea or coffee") || p.Display != "/ask tea or coffee" {
-		t.Errorf("got %+v, %v", p, err)
+	if d, err := b.Find(context.Background(), "agent:plan"); err != nil || !d.Prompts("think") {
+		t.Errorf("got %+v, %v", d, err)
 	}
-	if _, err := AskPrompt(""); err == nil {
-		t.Error("nothing can be asked")
+	if r, err = b.do("", "/ask tea or coffee"); err != nil || !strings.HasSuffix(r.Prompt.Text, "\n\ntea or coffee") || r.Prompt.Display != "/ask tea or coffee" {
+		t.Errorf("got %+v, %v", r.Prompt, err)
 	}
+	b.fails("", "/ask", "say what to ask")
+}
+
+// What would change a conversation changes nothing that lasts where there is none: it
+// is refused, with what a run is given instead.
+func TestWhatDoesNotLastIsRefused(t *testing.T) {
+	b := newBench(t, "memory", func(o *agent.Options) { o.Plugins = []plug.Plugin{toyCommands("p", "go")} })
+	for line, want := range map[string]string{
+		"/model x":               "for a run: -m x",
+		"/Models x":              "for a run: -m x",
+		"/model 'a b":            `for a run: -m ''\''a b'`,
+		"/effort high":           "for a run: --effort high",
+		"/agents plan":           "for a run: --agent plan",
+		"/agent:plan":            "for a run: --agent plan",
+		"/resume 1a2b":           "for a run: --session 1a2b",
+		"/clear":                 "for a run: nothing is needed, each without --session begins a new session",
+		"/new":                   "for a run: nothing is needed, each without --session begins a new session",
+		"/model":                 "",
+		"/effort":                "",
+		"/agents":                "",
+		"/agent:plan look at it": "",
+		"/stats":                 "",
+		"/go on":                 "",
+	} {
+		name, args, _ := Parse(line)
+		_, err := b.Execute(t.Context(), name, Input{Args: args})
+		var told *llm.Error
+		got := ""
+		if errors.As(err, &told) {
+			got = told.Hint
+		}
+		if got != want || (err == nil) != (want == "") || err != nil && (told.Cause != llm.CauseBadRequest || !strings.Contains(err.Error(), "nothing of it would last")) {
+			t.Errorf("%s: got %v, %q, want %q", line, err, got, want)
+		}
+	}
+	if model, effort, err := b.app.ModelOf(t.Context(), ""); err != nil || model.ID != "toy" || effort != "" {
+		t.Errorf("got %+v, %q, %v", model, effort, err)
+	}
+	own := newBench(t, "memory", func(o *agent.Options) { o.Plugins = []plug.Plugin{toyCommands("p", "agents")} })
+	if r, err := own.Execute(t.Context(), "agents", Input{Args: "two\nlines"}); err != nil || r.Text != "agents of p: two\nlines\n" {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	b := newBench(t, "memory", func(o *agent.Options) { o.Plugins = []plug.Plugin{toyCommands("p", "go")} })
+	b.template("long", "description: \""+strings.Repeat("long ", 100)+"end\"\nargument-hint: <file>", "x")
+	all := b.said("", "/help")
+	for _, want := range []string{
+		"/model [NAME]                     list the models, or switch to one (also /models)\n",
+		"/long <file>                      long ", "/help NAME tells all of one\n",
+	} {
+		if !strings.Contains(all, want) || strings.Contains(all, "end\n") {
+			t.Errorf("got %s, want %q", all, want)
+		}
+	}
+	for line, want := range map[string]string{
+		"/help model":   "/model [NAME]\nlist the models, or switch to one\nalso: /models\nfrom: built-in\nfor a run: -m\n",
+		"/help /MODELS": "/model [NAME]\nlist the models, or switch to one\nalso: /models\nfrom: built-in\nfor a run: -m\n",
+		"/help go":      "/go [go]\nof p\nfrom: plugin p\n",
+		"/help quit":    "/exit\nleave\nalso: /quit\nfrom: built-in\nin a conversation alone\n",
+		"/help long":    "/long <file>\n" + strings.Repeat("long ", 100) + "end\nfrom: template user\n",
+	} {
+		if got := b.said("", line); got != want {
+			t.Errorf("%s: got %q", line, got)
+		}
+	}
+	b.fails("", "/help modle", "unknown command /modle; did you mean /model?")
 }
 
 // hostile is a text that would clear a screen, turn text around and begin lines.
@@ -299,9 +367,10 @@ func TestForeignTextStaysInItsPlace(t *testing.T) {
 	if _, err := b.do(id, "/odd fail"); err == nil || strings.ContainsAny(err.Error(), "\x1b\n\r\u202e") {
 		t.Errorf("got %v", err)
 	}
-	help, err := b.Help(context.Background())
-	if err != nil || strings.ContainsAny(help, "\x1b\r\t\u202e\x07") || strings.Contains(help, "\n/evil") {
-		t.Errorf("got %q, %v", help, err)
+	for _, line := range []string{"/help", "/help odd", "/help agent:odd"} {
+		if help := b.said("", line); strings.Contains(help, "\n/evil") {
+			t.Errorf("%s: got %q", line, help)
+		}
 	}
 	list, _, err := b.List(context.Background())
 	if err != nil {

@@ -261,17 +261,6 @@ func runTools(_ context.Context, c *Catalog, in Input) (Result, error) {
 	return Result{Text: rows.String()}, nil
 }
 
-// AskPrompt is the prompt of "/ask TEXT".
-func AskPrompt(args string) (Prompt, error) {
-	if args == "" {
-		return Prompt{}, errors.New("/ask: say what to ask: /ask TEXT")
-	}
-	return Prompt{
-		Text:    "Put this question to me with the tool ask_user_question, with options that fit it, and go on with what I answer:\n\n" + args,
-		Display: "/ask " + args,
-	}, nil
-}
-
 func said(format string, args ...any) Result {
 	return Result{Text: fmt.Sprintf(format, args...) + "\n"}
 }

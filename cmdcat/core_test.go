@@ -141,7 +141,7 @@ func TestAgentsWithArgumentsIsThePlugins(t *testing.T) {
 	}
 	_, hidden, err := b.List(context.Background())
 	d, found := b.Find(context.Background(), "agents")
-	if err != nil || found != nil || len(hidden) != 0 || d.Source != BuiltIn || d.ArgumentHint != "[agents]" {
+	if err != nil || found != nil || len(hidden) != 0 || d.Source != FromBuiltIn || d.ArgumentHint != "[agents]" {
 		t.Errorf("%+v, %v, %v, %v", d, hidden, err, found)
 	}
 }

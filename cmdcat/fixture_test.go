@@ -119,7 +119,7 @@ func (b *bench) do(session, line string) (Result, error) {
 	if !ok {
 		b.t.Fatalf("%q is no command", line)
 	}
-	r, err := b.Execute(context.Background(), name, Input{Args: args, SessionID: session})
+	r, err := b.Execute(context.Background(), name, Input{Args: args, SessionID: session, Conversation: true})
 	if strings.ContainsFunc(r.Text, func(c rune) bool { return c != '\n' && (c < ' ' || c >= 0x7f && c < 0xa0 || c == '\u202e') }) {
 		b.t.Errorf("%s: the text could command a terminal: %q", line, r.Text)
 	}

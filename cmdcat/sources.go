@@ -9,11 +9,6 @@ import (
 	"alisio/agent"
 )
 
-var (
-	everywhere = []string{"tui", "web", "api"}
-	onScreens  = []string{"tui", "web"}
-)
-
 // entries reads all sources. The first that has a name wins it; a built-in one in
 // every case.
 func (c *Catalog) entries(ctx context.Context) ([]entry, []Shadowed, error) {
@@ -40,6 +35,7 @@ func (c *Catalog) entries(ctx context.Context) ([]entry, []Shadowed, error) {
 // Bounds of what is shown of a command, in cells.
 const (
 	maxDescription = 200
+	maxWhole       = 2000 // where one command is described
 	maxHint        = 80
 )
 
@@ -51,16 +47,17 @@ type table struct {
 }
 
 func (t *table) add(e entry) {
-	e.Description, e.ArgumentHint, e.Owner = clip(e.Description, maxDescription), clip(e.ArgumentHint, maxHint), clip(e.Owner, maxHint)
-	if e.Source == Plugin && e.Name == agentsName { // not hidden: it gets the arguments
-		i := slices.IndexFunc(t.entries, func(own entry) bool { return own.Name == agentsName })
-		t.entries[i].ArgumentHint = e.ArgumentHint
+	e.Description, e.ArgumentHint, e.Owner = clip(e.Description, maxWhole), clip(e.ArgumentHint, maxHint), clip(e.Owner, maxHint)
+	if e.Source == FromPlugin && e.Name == agentsName { // not hidden: it gets the arguments
+		i := slices.IndexFunc(t.entries, func(e entry) bool { return e.Name == agentsName })
+		own := &t.entries[i]
+		own.ArgumentHint, own.TakesText, own.InRun = e.ArgumentHint, true, ""
 		return
 	}
 	key := strings.ToLower(e.Name)
 	if w, ok := t.taken[key]; ok && w.answers(e.Name) {
 		s := Shadowed{Name: e.Name, Winner: w.from(), Loser: e.from()}
-		if e.Source == Plugin {
+		if e.Source == FromPlugin {
 			s.Plugin = e.Owner
 		}
 		t.hidden = append(t.hidden, s)
@@ -82,8 +79,8 @@ func (d Descriptor) from() string {
 func pluginEntry(s agent.SlashCommand) entry {
 	return entry{
 		Descriptor: Descriptor{
-			Name: s.Name, Description: s.Description, ArgumentHint: s.ArgumentHint, Source: Plugin, Owner: s.Owner,
-			Execution: Core, Surfaces: everywhere,
+			Name: s.Name, Description: s.Description, ArgumentHint: s.ArgumentHint, Source: FromPlugin, Owner: s.Owner,
+			Execution: ByCore, TakesText: true,
 		},
 		run: func(ctx context.Context, c *Catalog, in Input) (Result, error) {
 			text, err := c.app.RunSlashCommand(ctx, s.Name, in.Args, in.SessionID)
@@ -95,8 +92,8 @@ func pluginEntry(s agent.SlashCommand) entry {
 func templateEntry(t agent.Template) entry {
 	return entry{
 		Descriptor: Descriptor{
-			Name: t.Name, Description: t.Description, ArgumentHint: t.ArgumentHint, Source: Template, Owner: t.Source,
-			Execution: Surface, Surfaces: everywhere, Prompt: true,
+			Name: t.Name, Description: t.Description, ArgumentHint: t.ArgumentHint, Source: FromTemplate, Owner: t.Source,
+			Execution: AsPrompt, TakesText: true,
 		},
 		run: func(ctx context.Context, c *Catalog, in Input) (Result, error) {
 			text, err := c.app.ExpandTemplate(in.SessionID, t.Name, in.Args)
@@ -109,8 +106,8 @@ func skillEntry(s agent.Skill) entry {
 	name := "skill:" + s.Name
 	return entry{
 		Descriptor: Descriptor{
-			Name: name, Description: s.Description, ArgumentHint: "[TASK]", Source: Skill, Owner: s.Source,
-			Execution: Surface, Surfaces: everywhere, Prompt: true,
+			Name: name, Description: s.Description, ArgumentHint: "[TASK]", Source: FromSkill, Owner: s.Source,
+			Execution: AsPrompt, TakesText: true,
 		},
 		run: func(ctx context.Context, c *Catalog, in Input) (Result, error) {
 			text, err := c.app.SkillPrompt(ctx, s.Name, in.Args)
@@ -122,8 +119,8 @@ func skillEntry(s agent.Skill) entry {
 func agentEntry(a agent.PrimaryAgent) entry {
 	return entry{
 		Descriptor: Descriptor{
-			Name: "agent:" + a.ID, Description: a.Description, ArgumentHint: "[PROMPT]", Source: Agent, Owner: a.Owner,
-			Execution: Core, Surfaces: everywhere,
+			Name: "agent:" + a.ID, Description: a.Description, ArgumentHint: "[PROMPT]", Source: FromAgent, Owner: a.Owner,
+			Execution: ByCore, TakesText: true, InRun: "--agent " + a.ID, Bare: true,
 		},
 		run: func(ctx context.Context, c *Catalog, in Input) (Result, error) {
 			if err := c.app.SetAgent(in.SessionID, a.ID); err != nil {

@@ -41,15 +41,10 @@ func (c *call) checkSlash(ctx context.Context, o agent.Options, s slash) (asks b
 	}
 	defer base.CloseApp(&c.Call, app)
 	d, code, err := c.find(ctx, app, s)
-	if err == nil && d.Prompt {
+	if err == nil && d.Execution == cmdcat.AsPrompt {
 		_, code, err = c.execute(ctx, app, d, s, "")
 	}
-	return prompts(d, s), code, err
-}
-
-// prompts reports whether a command makes a prompt of what is given.
-func prompts(d cmdcat.Descriptor, s slash) bool {
-	return d.Prompt || d.Source == cmdcat.Agent && s.args != ""
+	return d.Prompts(s.args), code, err
 }
 
 // find looks a command up, and refuses one that this command line can not carry out.
@@ -62,11 +57,9 @@ func (c *call) find(ctx context.Context, app *agent.App, s slash) (cmdcat.Descri
 			WithHint("alisio help commands lists them; a prompt that begins so is given behind --, as in: alisio run -- " + args.Quote("/"+s.name+" …"))
 	case err != nil:
 		return d, base.ExitFailed, err
-	case d.Execution == cmdcat.Surface && !d.Prompt:
-		return d, base.ExitUsage, llm.Errorf(llm.CauseBadRequest, "%w", &cmdcat.SurfaceError{Name: d.Name}).
-			WithHint("alisio alone, on a terminal, is a conversation: alisio help talk")
-	case prompts(d, s):
-		return d, base.ExitDone, nil
+	}
+	if err := d.Refuses(cmdcat.Input{Args: s.args}); err != nil || d.Prompts(s.args) {
+		return d, base.ExitUsage, err
 	}
 	return d, base.ExitUsage, c.alone(d)
 }
@@ -113,9 +106,6 @@ func (c *call) carryOut(ctx context.Context, app *agent.App, t *task) (final *ag
 		t.prompt, t.display = r.Prompt.Text, r.Prompt.Display
 		return nil, base.ExitDone, nil
 	}
-	if r.Switch != nil || d.Source == cmdcat.Agent || t.slash.args != "" && (d.Name == "agents" || d.Name == "effort") {
-		c.Notice("this lasts as long as a conversation, and a run is none; for a run: --agent, --effort, --session")
-	}
 	if said != "" {
 		said += "\n"
 	}
@@ -140,7 +130,7 @@ func (c *call) execute(ctx context.Context, app *agent.App, d cmdcat.Descriptor,
 		return r, base.ExitCancelled, errCancelled
 	case errors.As(err, &needs):
 		return r, base.ExitPermission, llm.Errorf(llm.CausePermission, "/%s needs the permission to %s", s.name, needs.Effect).WithHint(needs.Remedy)
-	case errors.As(err, &told) && told.Cause == llm.CauseBadRequest, d.Source == cmdcat.BuiltIn && told == nil:
+	case errors.As(err, &told) && told.Cause == llm.CauseBadRequest, d.Source == cmdcat.FromBuiltIn && told == nil:
 		return r, base.ExitUsage, err
 	}
 	return r, base.ExitCode(llm.CauseOf(err)), err

@@ -71,7 +71,7 @@ func TestTheManualHasEveryCommand(t *testing.T) {
 	lines := strings.Split(string(page), "\n")
 	found := 0
 	for _, d := range list {
-		if d.Source != cmdcat.BuiltIn {
+		if d.Source != cmdcat.FromBuiltIn {
 			continue
 		}
 		found++

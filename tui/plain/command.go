@@ -39,7 +39,7 @@ func (l *Lines) command(ctx context.Context, p prompted) (o order, err error) {
 		name, args, is = cmdcat.Parse(p.text)
 	}
 	if !p.literal && p.text == "/" {
-		name, is = "help", true
+		name, is = cmdcat.HelpName, true
 	}
 	if !is {
 		return order{prompt: p.text}, nil
@@ -47,14 +47,8 @@ func (l *Lines) command(ctx context.Context, p prompted) (o order, err error) {
 	work, stop := context.WithCancel(ctx)
 	defer stop()
 	l.stopping = false
-	done := make(chan struct{}) // closed once, nothing is sent
-	var failed error
-	in := cmdcat.Input{Args: args, SessionID: l.session}
-	go func() {
-		defer close(done)
-		o, failed = ordered(work, l.catalog, name, p.text, in)
-	}()
-	l.attend(done, stop, late(name))
+	in := cmdcat.Input{Args: args, SessionID: l.session, Conversation: true}
+	o, failed := l.carryOut(work, stop, name, p.text, in)
 	switch {
 	case ctx.Err() != nil:
 		return order{leave: true}, nil
@@ -71,69 +65,40 @@ func (l *Lines) command(ctx context.Context, p prompted) (o order, err error) {
 	return o, l.say(o.said)
 }
 
-// late says what is waited for when a command takes long.
-func late(name string) string {
-	switch strings.ToLower(name) {
-	case "clear", "new", "resume":
-		return finishing
-	}
-	return "/" + name + " works; Ctrl+C stops it"
-}
-
 // finishing is told when the end hooks of plugins take long.
 const finishing = "finishing …: plugins end the session; Ctrl+C skips that"
 
-// ordered finds and carries out a command. Whole is what was typed.
-func ordered(ctx context.Context, c *cmdcat.Catalog, name, whole string, in cmdcat.Input) (order, error) {
+// carryOut finds a command and carries it out. Whole is what was typed.
+func (l *Lines) carryOut(ctx context.Context, stop func(), name, whole string, in cmdcat.Input) (order, error) {
+	var d cmdcat.Descriptor
+	var err error
+	late := "/" + name + " works; Ctrl+C stops it"
+	l.beside(func() { d, err = l.catalog.Find(ctx, name) }, stop, late)
 	several := strings.Contains(whole, "\n")
-	d, err := c.Find(ctx, name)
 	var unknown *cmdcat.UnknownError
 	switch {
 	case errors.As(err, &unknown) && several:
 		return order{prompt: whole}, nil
 	case errors.As(err, &unknown):
-		return order{}, llm.Errorf(llm.CauseBadRequest, "%w", err).WithHint("nothing was sent; // in front sends it as text, /help lists the commands")
+		return order{}, llm.Errorf(llm.CauseBadRequest, "%w", err).WithHint("nothing was sent; // in front sends it as text, /" + cmdcat.HelpName + " lists the commands")
 	case err != nil:
 		return order{}, err
-	case several && !takesText(d):
+	case several && !d.TakesText:
 		return order{}, llm.Errorf(llm.CauseBadRequest, "/%s takes one line, and this has several", d.Name).
 			WithHint("nothing was sent; a space in front sends it as text")
-	case d.Source == cmdcat.BuiltIn && d.Execution == cmdcat.Surface:
-		return ours(ctx, c, d.Name, in)
+	case d.Leaves:
+		late = finishing
 	}
-	r, err := c.Execute(ctx, name, in)
+	var r cmdcat.Result
+	l.beside(func() { r, err = l.catalog.Execute(ctx, name, in) }, stop, late)
 	if err != nil {
 		return order{}, err
 	}
-	o := order{said: r.Text, next: r.Switch}
+	o := order{said: r.Text, next: r.Switch, leave: r.Exit}
 	if r.Prompt != nil {
 		o.prompt, o.display = r.Prompt.Text, r.Prompt.Display
 	}
 	return o, nil
-}
-
-// takesText reports whether the words behind a command's name are a text for a model
-// or a plugin, which can have lines.
-func takesText(d cmdcat.Descriptor) bool {
-	return d.Source != cmdcat.BuiltIn || d.Name == "ask" || d.Name == "btw"
-}
-
-// ours are the commands that a surface carries out, as lines can.
-func ours(ctx context.Context, c *cmdcat.Catalog, name string, in cmdcat.Input) (order, error) {
-	switch name {
-	case "help":
-		said, err := c.Help(ctx)
-		return order{said: said}, err
-	case "exit":
-		if in.Args != "" {
-			return order{}, errors.New("/exit leaves, and takes nothing behind the name")
-		}
-		return order{leave: true}, nil
-	case "ask":
-		p, err := cmdcat.AskPrompt(in.Args)
-		return order{prompt: p.Text, display: p.Display}, err
-	}
-	return order{}, llm.Errorf(llm.CauseBadRequest, "/%s is done on a screen, and this is a conversation in lines", name)
 }
 
 // say prints what a command says, where answers go.

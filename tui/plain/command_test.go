@@ -92,7 +92,7 @@ func TestCommands(t *testing.T) {
 		{"ask", "/ask which colour", "ok\n", "", 1},
 		{"ask nothing", "/ask", "", "error: /ask: say what to ask", 0},
 		{"bad arguments", "/stats now", "", "error: /stats: it takes nothing behind the name", 0},
-		{"exit with more", "/exit now", "", "error: /exit leaves, and takes nothing", 0},
+		{"exit with more", "/exit now", "", "error: /exit: it takes nothing behind the name", 0},
 		{"unknown", "/hlep me", "", "error: unknown command /hlep; did you mean /help?\nhint:  nothing was sent; // in front", 0},
 		{"unknown without a near one", "/zzzzzzzz", "", "error: unknown command /zzzzzzzz\n", 0},
 		{"not to be shown", "/toy open", "", "a conversation in lines has no screen for it; alisio sessions show the-session prints it", 0},

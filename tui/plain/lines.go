@@ -226,10 +226,5 @@ func (l *Lines) leave(ctx context.Context, app *agent.App) {
 	ctx, skip := context.WithCancel(ctx)
 	defer skip()
 	l.stopping, l.warned = false, true // there is no next prompt
-	done := make(chan struct{})        // closed once, nothing is sent
-	go func() {
-		defer close(done)
-		app.Leave(ctx, l.session)
-	}()
-	l.attend(done, skip, finishing)
+	l.beside(func() { app.Leave(ctx, l.session) }, skip, finishing)
 }

@@ -41,12 +41,7 @@ func (l *Lines) work(ctx context.Context, app *agent.App, prompt string, o agent
 		s.Event(e)
 	}
 	var f finished
-	done := make(chan struct{}) // closed once, nothing is sent
-	go func() {
-		defer close(done)
-		f.out, f.err = app.Run(run, session, prompt, o)
-	}()
-	l.attend(done, stop, "")
+	l.beside(func() { f.out, f.err = app.Run(run, session, prompt, o) }, stop, "")
 	release = l.hold()
 	s.Close()
 	l.shown = nil
@@ -113,6 +108,17 @@ func (l *Lines) surface(stop func()) *Text {
 		o.Notes, o.Hold = nil, nil
 	}
 	return NewText(o)
+}
+
+// beside does something in a goroutine of its own, and attends to the person until it
+// is done.
+func (l *Lines) beside(do, stop func(), late string) {
+	done := make(chan struct{}) // closed once, nothing is sent
+	go func() {
+		defer close(done)
+		do()
+	}()
+	l.attend(done, stop, late)
 }
 
 // attend waits for the end of something: it answers the questions that come up, keeps
