@@ -18,13 +18,13 @@ type PrimaryAgent struct {
 	Owner string
 }
 
-// defaultAgent is the one that nobody has to choose.
-const defaultAgent = "build"
+// DefaultAgent is the one that nobody has to choose.
+const DefaultAgent = "build"
 
 // ownAgents are the engine's own primary agents (spec commands-tui.md, "Catalog").
 func ownAgents() []plug.Agent {
 	return []plug.Agent{
-		{ID: defaultAgent, Description: "works on the task, with every permission that was given"},
+		{ID: DefaultAgent, Description: "works on the task, with every permission that was given"},
 		{
 			ID: "plan", Description: "reads and plans, changes nothing, and asks for a review of the plan", Color: "cyan",
 			Persona: planPersona,
@@ -59,7 +59,7 @@ func (a *App) primary(id string) (plug.Agent, error) {
 		id = a.o.Agent
 	}
 	if id == "" {
-		id = defaultAgent
+		id = DefaultAgent
 	}
 	var ids []string
 	for _, p := range a.Agents() {
@@ -126,6 +126,6 @@ func (a *App) decided(c *conversation) func(plug.Review, plug.Answer) {
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.agent = defaultAgent
+		c.agent = DefaultAgent
 	}
 }

@@ -166,7 +166,7 @@ func (a *App) ExpandTemplate(sessionID, name, args string) (string, error) {
 		own := policy
 		own.Ceiling = own.Ceiling.Meet(child.Ceiling(agent.Spec))
 		if !own.Offers(effect, a.o.Asker != nil) {
-			return "", &NeedsError{Template: name, Effect: effect, Remedy: "not with the agent " + agent.ID + "; --agent " + defaultAgent + " or /agent:" + defaultAgent}
+			return "", &NeedsError{Template: name, Effect: effect, Remedy: "not with the agent " + agent.ID + "; --agent " + DefaultAgent + " or /agent:" + DefaultAgent}
 		}
 	}
 	return t.Expand(args)

@@ -108,8 +108,10 @@ func (d Descriptor) whole() string {
 	switch {
 	case d.Execution == BySurface:
 		out += "in a conversation alone\n"
-	case d.InRun != "":
+	case d.InRun != "" && d.Bare:
 		out += "for a run: " + d.InRun + "\n"
+	case d.InRun != "":
+		out += "for a run: " + d.InRun + " " + strings.Trim(d.ArgumentHint, "[]") + "\n"
 	}
 	return out
 }

@@ -318,8 +318,8 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"/help model":   "/model [NAME]\nlist the models, or switch to one\nalso: /models\nfrom: built-in\nfor a run: -m\n",
-		"/help /MODELS": "/model [NAME]\nlist the models, or switch to one\nalso: /models\nfrom: built-in\nfor a run: -m\n",
+		"/help model":   "/model [NAME]\nlist the models, or switch to one\nalso: /models\nfrom: built-in\nfor a run: -m NAME\n",
+		"/help /MODELS": "/model [NAME]\nlist the models, or switch to one\nalso: /models\nfrom: built-in\nfor a run: -m NAME\n",
 		"/help go":      "/go [go]\nof p\nfrom: plugin p\n",
 		"/help quit":    "/exit\nleave\nalso: /quit\nfrom: built-in\nin a conversation alone\n",
 		"/help long":    "/long <file>\n" + strings.Repeat("long ", 100) + "end\nfrom: template user\n",

@@ -13,6 +13,7 @@ import (
 	"alisio/llm"
 	"alisio/tui/cli/args"
 	"alisio/tui/cli/base"
+	"alisio/tui/plain"
 )
 
 // slash is a slash command in place of a prompt: "/name args".
@@ -113,7 +114,7 @@ func (c *call) carryOut(ctx context.Context, app *agent.App, t *task) (final *ag
 	if c.final {
 		return final, base.ExitDone, nil
 	}
-	code, err = c.Printed(said)
+	code, err = c.Printed(plain.Fit(c.Stdout, said))
 	return final, code, err
 }
 

@@ -295,6 +295,9 @@ func TestAPlanIsReviewed(t *testing.T) {
 		r.later(time.Minute)
 		r.has("exit_plan Rename · feedback\n")
 		r.has("exit_plan Rename · approved\n")
+		if notes := r.notes.String(); !strings.HasSuffix(notes, "\n> ") || !strings.Contains(notes, "\n> /agent:plan rename it\n") {
+			t.Errorf("the mark of a prompt is not that of the agent build: %q", notes)
+		}
 		r.types("/stats\n")
 		r.later(time.Second)
 		if got := r.out.String(); !strings.Contains(got, "agent     build\n") || !strings.Contains(got, "the agent is plan now") {

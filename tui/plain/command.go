@@ -107,7 +107,7 @@ func (l *Lines) say(said string) error {
 		return nil
 	}
 	defer l.hold()()
-	if _, err := io.WriteString(l.o.Stdout, strings.TrimRight(said, "\n")+"\n"); err != nil {
+	if _, err := io.WriteString(l.o.Stdout, Fit(l.o.Stdout, strings.TrimRight(said, "\n")+"\n")); err != nil {
 		return fmt.Errorf("write the text: %w", err)
 	}
 	return nil

@@ -87,7 +87,7 @@ func TestCommands(t *testing.T) {
 		{"a template", "/review main.go", "ok\n", "", 1},
 		{"a template in lines", "/review\\\nmain.go\\\ntwo", "ok\n", "", 1},
 		{"a skill", "/skill:tidy here", "ok\n", "", 1},
-		{"an agent", "/agent:plan", "the agent is plan now", "", 0},
+		{"an agent", "/agent:plan", "the agent is plan now", "\nplan> ", 0},
 		{"an agent and a prompt", "/agent:plan think", "the agent is plan now", "", 1},
 		{"ask", "/ask which colour", "ok\n", "", 1},
 		{"ask nothing", "/ask", "", "error: /ask: say what to ask", 0},

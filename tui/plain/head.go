@@ -31,17 +31,8 @@ func (l *Lines) head(ctx context.Context, app *agent.App, t Talk) error {
 		l.facts(model, host, t)
 		leave += "; /help lists the commands"
 	}
-	l.wrapped(`Enter sends; \ at the end of a line goes on with the next; a line of ` + blockMark + ` begins and ends a block`)
-	l.wrapped(leave)
+	l.print("%s", Fit(l.out, `Enter sends; \ at the end of a line goes on with the next; a line of `+blockMark+` begins and ends a block`+"\n"+leave+"\n"))
 	return l.lastExchange(ctx, t, t.Session)
-}
-
-// wrapped prints words of our own, which are not broken at the end of the screen.
-func (l *Lines) wrapped(s string) {
-	if width, _ := term.Size(l.out); width > 0 {
-		s = strings.Join(text.Wrap(s, max(width, fewestCells)), "\n")
-	}
-	l.print("%s\n", s)
 }
 
 // banner reports whether the startup screen is shown: on a terminal alone, and where

@@ -41,6 +41,8 @@ type Lines struct {
 
 	catalog *cmdcat.Catalog
 	session string
+	// agent is that of the session now.
+	agent func() string
 	// shown is where the run that works is printed; who has the screen looks.
 	shown *Text
 	// waiting came while a run worked; size is their bytes.
@@ -155,6 +157,7 @@ func (l *Lines) hold() func() {
 // others). What a run fails with is printed, and the conversation goes on.
 func (l *Lines) Run(ctx context.Context, app *agent.App, t Talk) (Ended, error) {
 	l.session, l.catalog = t.Session, cmdcat.New(app)
+	l.agent = func() string { return app.AgentOf(l.session) }
 	go l.in.run() // see there for why it is not waited for
 	defer close(l.in.over)
 	defer l.bracket()()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"alisio/agent"
 	"alisio/agent/text"
 	"alisio/tui/term"
 )
@@ -15,6 +16,8 @@ import (
 const (
 	promptMark   = "> "
 	continueMark = ". "
+	// maxAgent bounds the name of an agent in front of a prompt, in cells.
+	maxAgent = 20
 	// moment is how soon a second interrupt at an empty prompt leaves.
 	moment = 2 * time.Second
 	// echoCells bounds how much of a prompt that was not typed here is shown.
@@ -75,7 +78,7 @@ func leaves(s string) bool {
 
 // read fills a draft. Again: what was typed was taken back.
 func (l *Lines) read(ctx context.Context, d *draft) (p prompted, again bool) {
-	mark := promptMark
+	mark := l.promptMark()
 	for {
 		if t, ok := l.next(); ok {
 			if t.err != nil {
@@ -112,7 +115,7 @@ func (l *Lines) read(ctx context.Context, d *draft) (p prompted, again bool) {
 		case a := <-l.asks:
 			l.stopping = false
 			l.put(a, func() {})
-			mark = promptMark
+			mark = l.promptMark()
 		case <-l.o.Interrupts:
 			return l.interrupted(d)
 		case <-ctx.Done():
@@ -120,6 +123,15 @@ func (l *Lines) read(ctx context.Context, d *draft) (p prompted, again bool) {
 			return prompted{left: true, cancelled: true}, false
 		}
 	}
+}
+
+// promptMark stands in front of a prompt. It names the agent that the prompt goes to,
+// unless that is the one which nobody has to choose.
+func (l *Lines) promptMark() string {
+	if id := l.agent(); id != agent.DefaultAgent {
+		return text.Clip(text.Line(id), maxAgent) + promptMark
+	}
+	return promptMark
 }
 
 // next takes what waits, and when all of it is taken the end of the input.
@@ -186,7 +198,7 @@ func (l *Lines) echo(prompt string) {
 		return
 	}
 	first, rest, _ := strings.Cut(prompt, "\n")
-	l.print("%s%s\n", promptMark, text.Clip(one(first), echoCells))
+	l.print("%s%s\n", l.promptMark(), text.Clip(one(first), echoCells))
 	if rest != "" {
 		l.print("%s%s\n", continueMark, Count(strings.Count(rest, "\n")+1, "more line", "more lines"))
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"alisio/agent"
 	"alisio/plug"
 )
 
@@ -18,7 +19,7 @@ func (l *Lines) review(a asking, stop func()) answered {
 	if !all {
 		l.print("%s%d more lines, which ? shows; nothing is approved before\n", goneOn, len(whole)-len(shown))
 	}
-	l.print("  a yes: the agent build goes on with the permissions that were given\n")
+	l.print("  a yes: the agent %s goes on with the permissions that were given\n", agent.DefaultAgent)
 	for {
 		said, r := l.replyText(a, stop, reviewMark)
 		if r != nil {

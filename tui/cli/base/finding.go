@@ -7,6 +7,7 @@ import (
 
 	"alisio/agent"
 	"alisio/agent/text"
+	"alisio/tui/plain"
 )
 
 // Finding is one result of a check; Remedy is a command or a sentence, if there is one.
@@ -39,7 +40,7 @@ func (c *Call) PrintFindings(list []Finding) (int, error) {
 		if c.JSON {
 			err = c.PrintJSON(json.Marshal(printed{level(f.Level), f.Name, f.Text, f.Remedy}))
 		} else {
-			err = c.Print(f.lines())
+			err = c.Print(plain.Fit(c.Stdout, f.lines()))
 		}
 		if err != nil {
 			return ExitFailed, err
