@@ -63,7 +63,7 @@ func TestToyPluginIsSeen(t *testing.T) {
 		defer app.Close(t.Context())
 		panels = slices.DeleteFunc(app.Panels(), func(p agent.Panel) bool { return p.Plugin != "toy" })
 		statuses = slices.DeleteFunc(app.Statuses(), func(s agent.Status) bool { return s.Plugin != "toy" })
-		return panels, statuses, app.Startup(t.Context(), plug.Terminal{Columns: 80, Unicode: true})
+		return panels, statuses, app.Startup(t.Context(), plug.ScreenContext{Terminal: plug.Terminal{Columns: 80, Unicode: true}})
 	}
 	panels, statuses, screen := look(o)
 	if len(panels) != 1 || panels[0].Title != "Toys" || panels[0].Nodes[0].Label != "the toy" {

@@ -92,8 +92,8 @@ func TestAChildIsNarrow(t *testing.T) {
 		for _, tool := range a.Tools(id) {
 			why[tool.Name] = tool.Why
 		}
-		if why["write_file"] == "" || why["shell"] == "" || why["edit_file"] != "" || !strings.Contains(a.Permissions(id), "process   deny") {
-			t.Errorf("got %v, %s", why, a.Permissions(id))
+		if why["write_file"] == "" || why["shell"] == "" || why["edit_file"] != "" || a.Access(id).Process != "deny" {
+			t.Errorf("got %v, %+v", why, a.Access(id))
 		}
 		for _, err := range []error{a.SetAgent(id, "plan"), a.SetEffort(id, "low")} {
 			if llm.CauseOf(err) != llm.CauseBadRequest {

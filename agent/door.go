@@ -194,24 +194,26 @@ func (a *App) Stats(ctx context.Context, sessionID string) (Stats, error) {
 	return s, nil
 }
 
-// Permissions says, in lines, what may happen in a session without a question.
-func (a *App) Permissions(sessionID string) string {
+// Access is what may happen in a session, each effect "allow", "ask" or "deny".
+type Access struct {
+	Mode                     string
+	ReadOnly                 bool
+	Write, Process, External string
+	// Granted is what a person has allowed while this program runs.
+	Granted []string
+}
+
+// Access says what may happen in a session; an empty id is the next new one.
+func (a *App) Access(sessionID string) Access {
 	c := a.look(sessionID)
 	policy := a.o.Policy
 	policy.Ceiling = policy.Ceiling.Meet(c.ceiling)
-	var b strings.Builder
-	fmt.Fprintf(&b, "mode %s", cmp.Or(policy.Mode, perm.ModeAsk))
-	if policy.ReadOnly {
-		b.WriteString(", read-only")
+	decide := func(e plug.Effect) string { return policy.Decide(string(e)).Decision.String() }
+	return Access{
+		Mode: string(cmp.Or(policy.Mode, perm.ModeAsk)), ReadOnly: policy.ReadOnly,
+		Write: decide(plug.EffectWrite), Process: decide(plug.EffectProcess), External: decide(plug.EffectExternal),
+		Granted: c.tree.asks.Grants(),
 	}
-	b.WriteString("\n")
-	for _, e := range []plug.Effect{plug.EffectWrite, plug.EffectProcess, plug.EffectExternal} {
-		fmt.Fprintf(&b, "%-9s %s\n", e, policy.Decide(string(e)).Decision)
-	}
-	for _, key := range c.tree.asks.Grants() {
-		fmt.Fprintf(&b, "granted while this program runs: %s\n", text.Line(key))
-	}
-	return b.String()
 }
 
 // keeps is what a store that lasts can do.
@@ -337,36 +339,14 @@ func (a *App) Enqueue(ctx context.Context, sessionID, text string) error {
 	return wrapStore(q.Enqueue(ctx, sessionID, text))
 }
 
-// Startup is the screen that is shown before the first prompt, for a terminal.
-func (a *App) Startup(ctx context.Context, t plug.Terminal) string {
-	c := plug.ScreenContext{
-		Terminal: t, Version: Version, Directory: atHome(a.o.Dir, a.o.Getenv("HOME")), User: a.o.Getenv("USER"),
-		Access: a.access(), Tips: startTips(),
-	}
+// Startup is the screen that is shown before the first prompt. The surface says what it
+// is shown on, and the words of its own in it.
+func (a *App) Startup(ctx context.Context, c plug.ScreenContext) string {
+	c.Version, c.Directory, c.User = Version, atHome(a.o.Dir, a.o.Getenv("HOME")), a.o.Getenv("USER")
 	if choice, err := a.choose(ctx); err == nil {
 		c.Model, c.Server = choice.Model.ID, choice.Host
 	}
 	return a.host.Startup(ctx, c)
-}
-
-// access says in a few words what may happen without a question.
-func (a *App) access() string {
-	if a.o.Policy.ReadOnly {
-		return "read-only"
-	}
-	var parts []string
-	for _, w := range []struct {
-		effect    plug.Effect
-		what, ask string
-	}{{plug.EffectWrite, "write", "asks"}, {plug.EffectProcess, "commands", "ask"}, {plug.EffectExternal, "network", "asks"}} {
-		does := map[perm.Decision]string{perm.Allow: "allowed", perm.Ask: w.ask, perm.Deny: "denied"}
-		parts = append(parts, w.what+" "+does[a.o.Policy.Decide(string(w.effect)).Decision])
-	}
-	return strings.Join(parts, " · ")
-}
-
-func startTips() []string {
-	return []string{"/agent:plan plans before it changes", "/help lists the commands"}
 }
 
 // atHome writes a path with "~" for the home directory.

@@ -151,7 +151,16 @@ func runPermission(_ context.Context, c *Catalog, in Input) (Result, error) {
 	if err := noArgs(in); err != nil {
 		return Result{}, err
 	}
-	return Result{Text: c.app.Permissions(in.SessionID)}, nil
+	a := c.app.Access(in.SessionID)
+	mode := "mode " + a.Mode
+	if a.ReadOnly {
+		mode += ", read-only"
+	}
+	out := mode + "\n" + text.Table{{"write", a.Write}, {"process", a.Process}, {"external", a.External}}.String()
+	for _, key := range a.Granted {
+		out += "granted while this program runs: " + text.Line(key) + "\n"
+	}
+	return Result{Text: out}, nil
 }
 
 func runPlugins(_ context.Context, c *Catalog, in Input) (Result, error) {

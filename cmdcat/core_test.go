@@ -310,3 +310,16 @@ func TestALeftOutTemplateIsNamed(t *testing.T) {
 	b.fails("", "/broken", "description")
 	b.fails("", "/brokn", "unknown command /brokn")
 }
+
+func TestAccessLine(t *testing.T) {
+	for want, a := range map[string]agent.Access{
+		"read-only": {ReadOnly: true, Write: "allow"},
+		"write asks · commands ask · network denied":      {Write: "ask", Process: "ask", External: "deny"},
+		"write allowed · commands denied · network asks":  {Write: "allow", Process: "deny", External: "ask"},
+		"write denied · commands denied · network denied": {},
+	} {
+		if got := AccessLine(a); got != want {
+			t.Errorf("%+v: got %q, want %q", a, got, want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 
 	"alisio/agent"
 	"alisio/agent/text"
+	"alisio/cmdcat"
 	"alisio/llm"
 	"alisio/plug"
 	"alisio/tui/term"
@@ -19,7 +20,9 @@ func (l *Lines) head(ctx context.Context, app *agent.App, t Talk) error {
 	}
 	leave := "Ctrl+C stops a run; exit or Ctrl+D leaves"
 	if l.banner() {
-		l.print("%s\n\n", app.Startup(ctx, l.terminal()))
+		l.print("%s\n\n", app.Startup(ctx, plug.ScreenContext{
+			Terminal: l.terminal(), Access: cmdcat.AccessLine(app.Access(t.Session)), Tips: cmdcat.Tips(),
+		}))
 		// Model, server, directory and permissions were just said.
 		if t.Session != "" {
 			l.print("%s\n", sessionFact(t.Session))

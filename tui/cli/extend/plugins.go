@@ -121,7 +121,7 @@ func PluginsDoctor(ctx context.Context, c *Call) (int, error) {
 		return base.ExitUsage, err
 	}
 	return c.with(ctx, func(ctx context.Context, app *agent.App) (int, error) {
-		app.Startup(ctx, plug.Terminal{Unicode: true, Columns: 80}) // those that fail are noted
+		app.Startup(ctx, plug.ScreenContext{Terminal: plug.Terminal{Unicode: true, Columns: 80}}) // those that fail are noted
 		var list []base.Finding
 		for _, e := range c.entries(app) {
 			list = append(list, e.finding())
