@@ -59,3 +59,11 @@ func (a *App) ValidateSkills(ctx context.Context, dirs ...string) (all []Resourc
 	}
 	return resource.FindSkills(ctx, resource.SkillOptions{Configured: dirs}).Report(ctx)
 }
+
+// FoundTemplates looks for templates, or for those in directories, which are absolute.
+func (a *App) FoundTemplates(dirs ...string) *resource.Templates {
+	if len(dirs) > 0 {
+		return resource.FindTemplatesIn(dirs)
+	}
+	return a.templates()
+}

@@ -68,6 +68,7 @@ func verbs() []verb {
 		{Name: "sessions", Args: "COMMAND", Help: "list, read, move and delete stored sessions", Subs: sessionVerbs()},
 		{Name: "setup", Help: "write a configuration to begin with", Run: runSetup},
 		{Name: "skills", Args: "COMMAND", Help: "list skills, and judge how they are written", Subs: skillVerbs()},
+		{Name: "templates", Args: "COMMAND", Help: "list prompt templates, and judge them", Subs: templateVerbs()},
 		{Name: "trust", Args: "COMMAND", Help: "list, or take back, what was trusted", Subs: trustVerbs()},
 		{Name: "version", Help: "print the version", Run: runVersion},
 	}
@@ -106,6 +107,13 @@ func skillVerbs() []verb {
 	return []verb{
 		{Name: "list", Help: "list the skills that a model is told of", Run: extended(extend.SkillsList)},
 		{Name: "validate", Args: "[DIR…]", Help: "judge skills by the rules of the format", Run: extended(extend.SkillsValidate)},
+	}
+}
+
+func templateVerbs() []verb {
+	return []verb{
+		{Name: "list", Help: "list the templates that can be called", Run: extended(extend.TemplatesList)},
+		{Name: "validate", Args: "[DIR…]", Help: "judge templates by the rules of the format", Run: extended(extend.TemplatesValidate)},
 	}
 }
 

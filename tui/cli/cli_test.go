@@ -127,7 +127,7 @@ func TestTablesAreSortedAndExplained(t *testing.T) {
 			}
 		}
 	}
-	for _, list := range [][]verb{verbs(), sessionVerbs(), configVerbs(), contextVerbs(), pluginVerbs(), skillVerbs(), trustVerbs()} {
+	for _, list := range [][]verb{verbs(), sessionVerbs(), configVerbs(), contextVerbs(), pluginVerbs(), skillVerbs(), templateVerbs(), trustVerbs()} {
 		if !slices.IsSortedFunc(list, func(a, b verb) int { return strings.Compare(a.Name, b.Name) }) {
 			t.Error("the commands are not sorted")
 		}
@@ -179,7 +179,7 @@ func TestEveryTopicPrints(t *testing.T) {
 }
 
 func TestEveryCommandHasHelp(t *testing.T) {
-	for _, name := range append(commandLine().Names(), "sessions", "config", "context", "plugins", "skills", "trust") {
+	for _, name := range append(commandLine().Names(), "sessions", "config", "context", "plugins", "skills", "templates", "trust") {
 		words := strings.Fields(name)
 		for _, args := range [][]string{append(words, "--help"), append([]string{"help"}, words...)} {
 			e := env(args...)

@@ -66,7 +66,8 @@ func taskVerbs() []string { return []string{"", "run", "resume"} }
 // settingVerbs are the commands that read the configuration, and so take what
 // flags say over it.
 func settingVerbs() []string {
-	return append(taskVerbs(), "config show", "context explain", "doctor", "models", "plugins doctor", "plugins list", "skills list", "skills validate")
+	return append(taskVerbs(), "config show", "context explain", "doctor", "models", "plugins doctor", "plugins list",
+		"skills list", "skills validate", "templates list", "templates validate")
 }
 
 // storeVerbs are the commands that open the session database.
@@ -164,7 +165,7 @@ func commonFlags() []flag {
 // jsonVerbs are the commands that print events or lists.
 func jsonVerbs() []string {
 	return append(taskVerbs(), "config show", "context explain", "demo", "doctor", "models", "plugins doctor", "plugins list",
-		"sessions delete", "sessions list", "sessions recover", "sessions show", "skills list", "trust list")
+		"sessions delete", "sessions list", "sessions recover", "sessions show", "skills list", "templates list", "trust list")
 }
 
 func setJSON(s *settings, v string) error {

@@ -1,5 +1,5 @@
 // Package extend holds the verbs about what extends the program: alisio plugins list and
-// doctor, alisio skills list and validate.
+// doctor, alisio skills and alisio templates list and validate.
 //
 // It asks no model and makes no session database. Plugins are set up, as for a run, and
 // taken down again.

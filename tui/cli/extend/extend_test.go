@@ -221,3 +221,41 @@ func TestSkillsOfPlugins(t *testing.T) {
 		t.Errorf("an empty directory: exit code %d, %s", code, said)
 	}
 }
+
+func TestTemplatesOfPlugins(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"one.md": "---\ndescription: \"First\"\nargument-hint: FILE\nrequires: [write]\n---\nDo $1.\n", "bad.md": "---\ncolour: red\n---\nx", "init.md": "---\ndescription: another\n---\nx",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := toy("p", func(api *plug.API) error {
+		_, err := api.AddResources(plug.ResourceDirs{Prompts: []string{dir}})
+		return err
+	})
+	c := Call{Plugins: []plug.Plugin{p}}
+	c.Options.Plugins, c.Options.Config = c.Plugins, config.Default()
+	code, out, said := called(t, TemplatesList, c)
+	if code != base.ExitDone || out != "init  plugin p  another\none   plugin p  First\n" || !strings.Contains(said, "bad.md:1: error: description is missing") {
+		t.Errorf("exit code %d, %q, %s", code, out, said)
+	}
+	c.JSON = true
+	want := `{"kind":"template","name":"one","description":"First","argumentHint":"FILE","requires":["write"],"source":"plugin p","file":"` + filepath.Join(dir, "one.md") + `"}`
+	if _, out, _ := called(t, TemplatesList, c); !strings.HasSuffix(out, want+"\n") {
+		t.Errorf("got %s, want %s", out, want)
+	}
+	c.JSON = false
+	for _, args := range [][]string{nil, {dir}, {dir, dir}} {
+		c.Args = args
+		code, out, said = called(t, TemplatesValidate, c)
+		if code != base.ExitFailed || !strings.Contains(out, `bad.md:2: error: unknown key "colour"`) || strings.Contains(out, "one.md") || !strings.Contains(said, "templates: 3, errors: ") {
+			t.Errorf("%v: exit code %d, %q, %s", args, code, out, said)
+		}
+	}
+	c.Args = []string{t.TempDir()}
+	if code, _, said := called(t, TemplatesValidate, c); code != base.ExitUsage || !strings.Contains(said, "no template, a file NAME.md, is in ") {
+		t.Errorf("an empty directory: exit code %d, %s", code, said)
+	}
+}

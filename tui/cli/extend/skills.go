@@ -81,24 +81,29 @@ func SkillsValidate(ctx context.Context, c *Call) (int, error) {
 		if count == 0 && len(dirs) > 0 && len(all) == 0 {
 			return base.ExitUsage, fmt.Errorf("no SKILL.md is in %s, or below", text.Line(strings.Join(c.Args, ", ")))
 		}
-		errs, warnings := 0, 0
-		for _, r := range all {
-			switch r.Level {
-			case agent.ResourceError:
-				errs++
-			case agent.ResourceWarning:
-				warnings++
-			}
-			if err := c.Print(text.Line(r.String()) + "\n"); err != nil {
-				return base.ExitFailed, err
-			}
-		}
-		c.Notice("skills: %d, errors: %d, warnings: %d", count, errs, warnings)
-		if errs > 0 {
-			return base.ExitFailed, nil
-		}
-		return base.ExitDone, nil
+		return c.judged("skills", count, all)
 	})
+}
+
+// judged prints remarks, the lines of compilers, and how many there are of what kind.
+func (c *Call) judged(what string, count int, all []agent.ResourceDiagnostic) (int, error) {
+	errs, warnings := 0, 0
+	for _, r := range all {
+		switch r.Level {
+		case agent.ResourceError:
+			errs++
+		case agent.ResourceWarning:
+			warnings++
+		}
+		if err := c.Print(text.Line(r.String()) + "\n"); err != nil {
+			return base.ExitFailed, err
+		}
+	}
+	c.Notice("%s: %d, errors: %d, warnings: %d", what, count, errs, warnings)
+	if errs > 0 {
+		return base.ExitFailed, nil
+	}
+	return base.ExitDone, nil
 }
 
 // directories are the absolute names of those that are named, all of which are there.
