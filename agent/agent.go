@@ -71,6 +71,9 @@ type Options struct {
 	Agent string
 	// Project is what a person trusts of the project, as it was hashed; nil: nothing.
 	Project *trust.Project
+	// LeftOut, if set, says why there is no command of a name that somebody gave; sure:
+	// it is certain that it is the reason. Empty: nobody knows.
+	LeftOut func(name string) (why string, sure bool)
 	// Changelog is the program's own, for the command.
 	Changelog string
 	// Getenv reads the environment; nil is an empty one.

@@ -327,6 +327,14 @@ func (a *App) ExportTo(ctx context.Context, sessionID, format, file string) (str
 	return file, nil
 }
 
+// LeftOut is that of the options.
+func (a *App) LeftOut(name string) (why string, sure bool) {
+	if a.o.LeftOut == nil {
+		return "", false
+	}
+	return a.o.LeftOut(name)
+}
+
 // Changelog is the program's own; empty: it was built without.
 func (a *App) Changelog() string { return a.o.Changelog }
 

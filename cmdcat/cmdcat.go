@@ -205,7 +205,8 @@ type UnknownError struct {
 	Name string
 	// Nearest is the one that may have been meant, empty for none.
 	Nearest string
-	// Problem says why one of that name was left out; empty: there is none.
+	// Problem says why one of that name was left out, or may have been; empty: nothing
+	// is known.
 	Problem string
 }
 
@@ -241,18 +242,38 @@ func (c *Catalog) find(ctx context.Context, name string) (entry, error) {
 		}
 		names = append(append(names, e.Name), e.Aliases...)
 	}
-	nearest, _ := config.Nearest(name, names)
-	return entry{}, &UnknownError{Name: name, Nearest: nearest, Problem: c.problem(name)}
+	unknown := &UnknownError{Name: name}
+	why, sure := c.missing(name)
+	if !sure {
+		unknown.Nearest, _ = config.Nearest(name, names)
+	}
+	if unknown.Nearest == "" {
+		unknown.Problem = clip(why, maxProblem)
+	}
+	return entry{}, unknown
 }
 
-// problem is what is told of a template or a plugin of a name that was left out.
-func (c *Catalog) problem(name string) string {
+// missing is what is told of a name that was left out; not sure: it may have been. A
+// plugin that is off or failed says nowhere what commands it would have.
+func (c *Catalog) missing(name string) (why string, sure bool) {
 	for _, p := range c.app.DiagnosticLines() {
-		if strings.Contains(p, "/"+name+".md:") || strings.Contains(p, "plugin "+name+":") {
-			return clip(p, maxProblem)
+		if strings.Contains(p, "/"+name+".md:") {
+			return p, true
 		}
 	}
-	return ""
+	for _, p := range c.app.Diagnostics() {
+		if p.Code != agent.PluginFailed {
+			continue
+		}
+		why = "it may be one of the plugin " + p.Plugin + ", which failed: " + p.Err.Error() + "; alisio plugins doctor tells more"
+		if sure = p.Plugin == name; sure {
+			return why, sure
+		}
+	}
+	if left, sure := c.app.LeftOut(name); left != "" {
+		return left, sure
+	}
+	return why, false
 }
 
 // maxProblem bounds what is told of one, in cells.

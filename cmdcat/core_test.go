@@ -311,6 +311,22 @@ func TestALeftOutTemplateIsNamed(t *testing.T) {
 	b.fails("", "/brokn", "unknown command /brokn")
 }
 
+// Nobody knows what commands a plugin would have that failed, or is off: it is named
+// where nothing else may have been meant. What is certain goes before a near name.
+func TestACommandOfWhatWasLeftOut(t *testing.T) {
+	b := newBench(t, "memory", func(o *agent.Options) {
+		o.Plugins = []plug.Plugin{{ID: "ops", APIVersion: 1, Version: "1.0.0", Setup: func(context.Context, *plug.API) error { return errors.New("no \x07way") }}}
+	})
+	b.fails("", "/zzzzzzzz", "unknown command /zzzzzzzz: it may be one of the plugin ops, which failed: set up plugin ops: no way; alisio plugins doctor")
+	b.fails("", "/modle", "unknown command /modle; did you mean /model?")
+	b.fails("", "/ops", "which failed")
+	left := func(name string) (string, bool) { return "that is \x07off", name == "modle" }
+	b = newBench(t, "memory", func(o *agent.Options) { o.LeftOut = left })
+	b.fails("", "/zzzzzzzz", "unknown command /zzzzzzzz: that is off")
+	b.fails("", "/modle", "unknown command /modle: that is off")
+	b.fails("", "/stast", "unknown command /stast; did you mean /stats?")
+}
+
 func TestAccessLine(t *testing.T) {
 	for want, a := range map[string]agent.Access{
 		"read-only": {ReadOnly: true, Write: "allow"},

@@ -209,11 +209,11 @@ func (c *call) optionsIn(dir, here string) (agent.Options, error) {
 	if c.hermetic {
 		seen = config.Dirs{} // no file of the person or the project is read
 	}
-	load, project, err := c.layers(dir, here, seen)
+	l, err := c.layers(dir, here, seen)
 	if err != nil {
 		return agent.Options{}, err
 	}
-	cfg, err := config.Load(load)
+	cfg, err := config.Load(l.load)
 	if err != nil {
 		return agent.Options{}, err
 	}
@@ -222,7 +222,8 @@ func (c *call) optionsIn(dir, here string) (agent.Options, error) {
 	o := agent.Options{
 		NamedServer: cfg.Given("provider.baseURL"),
 		Hermetic:    c.hermetic,
-		Dir:         dir, Config: cfg, Dirs: dirs, Guarded: c.guarded(here), Policy: policy, Project: project,
+		Dir:         dir, Config: cfg, Dirs: dirs, Guarded: c.guarded(here), Policy: policy, Project: l.project,
+		LeftOut: c.leftOut(l, c.off(cfg)),
 		Plugins: plugins, Tools: c.tools, Changelog: c.changelog, Getenv: c.Getenv, Log: slog.New(c.notices()),
 	}
 	if slices.Contains(taskVerbs(), c.Verb) { // only these work as an agent
@@ -263,6 +264,17 @@ func (c *call) builtIn() ([]plug.Plugin, error) {
 		}
 	}
 	return on, nil
+}
+
+// off are the ids of the built-in plugins that are left out.
+func (c *call) off(cfg config.Config) []string {
+	var off []string
+	for _, p := range c.plugins {
+		if slices.Contains(c.disable, p.ID) || !cfg.Plugin(p.ID).Enabled {
+			off = append(off, p.ID)
+		}
+	}
+	return off
 }
 
 func ids(plugins []plug.Plugin) []string {

@@ -50,13 +50,13 @@ func (c *call) checkSetup(ctx context.Context) (int, error) {
 	if err != nil {
 		return base.ExitUsage, err
 	}
-	load, _, err := c.layers(here, here, dirs)
+	l, err := c.layers(here, here, dirs)
 	if err != nil {
 		return base.ExitUsage, err
 	}
 	o := doctor.Options{
 		App:  agent.Options{Dir: here, Dirs: dirs, Policy: c.policy, Plugins: plugins, Tools: c.tools, Effort: c.effort, Getenv: c.Getenv},
-		Load: load, Terminal: c.terminal(),
+		Load: l.load, Terminal: c.terminal(),
 	}
 	if o.StorePath = c.DB; c.DB != "" {
 		if o.StorePath, err = c.Absolute(c.DB); err != nil {

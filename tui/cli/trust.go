@@ -26,61 +26,86 @@ func trustVerbs() []verb {
 	}
 }
 
-// layers says what the configuration of a run in dir is read from, and what of the
-// project a person trusts; nil: nothing.
-func (c *call) layers(dir, here string, dirs config.Dirs) (config.LoadOptions, *trust.Project, error) {
-	p, err := c.project(dir, dirs)
-	o := config.LoadOptions{
-		Dirs: dirs, File: c.config, Dir: here, Getenv: c.Getenv, Plugins: ids(c.plugins), Overrides: c.overrides,
-	}
-	if p != nil && c.config == "" { // --config stands in the place of the project's
-		o.Project = p.Config()
-	}
-	return o, p, err
+// layers is what a run is configured by.
+type layers struct {
+	load config.LoadOptions
+	// project is what a person trusts of it, for this run or since they once accepted
+	// just this content; nil: nothing. untrusted is what is there and not used; nil:
+	// nothing.
+	project, untrusted *trust.Project
 }
 
-// project is what is trusted of the repository: for this run, or since a person once
-// accepted just this content. Nobody is asked here.
+// layers says what the configuration of a run in dir is read from.
+func (c *call) layers(dir, here string, dirs config.Dirs) (layers, error) {
+	l := layers{load: config.LoadOptions{
+		Dirs: dirs, File: c.config, Dir: here, Getenv: c.Getenv, Plugins: ids(c.plugins), Overrides: c.overrides,
+	}}
+	err := c.project(dir, dirs, &l)
+	if l.project != nil && c.config == "" { // --config stands in the place of the project's
+		l.load.Project = l.project.Config()
+	}
+	return l, err
+}
+
+// project finds what is trusted of the repository. Nobody is asked here.
 //
 // Where a person has accepted another content of it, nothing runs: what was accepted
 // may have tightened permissions, and whoever can change a file that trust covers
 // would loosen them by doing so.
-func (c *call) project(dir string, dirs config.Dirs) (*trust.Project, error) {
+func (c *call) project(dir string, dirs config.Dirs, l *layers) error {
 	if c.hermetic || c.config != "" && !c.trust {
-		return nil, nil
+		return nil
 	}
 	root := agent.Root(dir, c.Getenv("HOME"))
 	p, err := trust.Read(root, dir)
 	switch {
 	case c.trust && err != nil:
-		return nil, err
+		return err
 	case c.trust:
 		c.inForce(p, "for this run")
-		return p, nil
+		l.project = p
+		return nil
 	}
 	answer, unread := c.answer(trust.New(dirs.State), root, p)
 	switch {
 	case unread != nil && (err != nil || !p.Empty()):
-		return nil, lapsed(text.Line(unread.Error()))
+		return lapsed(text.Line(unread.Error()))
 	case answer == trust.Other && err != nil:
-		return nil, lapsed("what was trusted of this repository can not be compared: " + text.Line(err.Error()))
+		return lapsed("what was trusted of this repository can not be compared: " + text.Line(err.Error()))
 	case answer == trust.Other && c.coreIsTrusted(dirs, p):
-		c.Notice("the skills on the way from %s to %s are not used, since nobody has trusted them: read them, then --trust-project takes them for one run",
-			text.Line(p.Root), text.Line(dir))
+		c.passedOver("the skills on the way from "+text.Line(p.Root)+" to "+text.Line(dir)+" are not used",
+			"them: read them, then --trust-project takes them for one run")
+		l.untrusted = p
 		p = p.Core()
 	case answer == trust.Other:
-		return nil, lapsed("what is in " + text.Line(root) + " is not what was trusted of it")
+		return lapsed("what is in " + text.Line(root) + " is not what was trusted of it")
 	case err != nil:
-		c.Notice("the configuration of this repository is not read: %s", text.Line(err.Error()))
-		return nil, nil
-	case answer == trust.None:
-		if what := brings(p); what != "" {
-			c.Notice("%s, since nobody has trusted it: read it, then --trust-project takes it for one run", what)
+		if c.tells() {
+			c.Notice("the configuration of this repository is not read: %s", text.Line(err.Error()))
 		}
-		return nil, nil
+		return nil
+	case answer == trust.None:
+		l.untrusted = p
+		c.passedOver(c.brings(p), "it: read it, then --trust-project takes it for one run")
+		return nil
 	}
 	c.inForce(p, "since it was trusted: alisio trust revoke takes that back")
-	return p, nil
+	l.project = p
+	return nil
+}
+
+// passedOver tells that something of the project is not used, where that makes a
+// difference; nothing is not told.
+func (c *call) passedOver(what, remedy string) {
+	if what != "" && c.tells() {
+		c.Notice("%s, since nobody has trusted %s", what, remedy)
+	}
+}
+
+// tells reports whether the command works by what a project brings, or shows it.
+func (c *call) tells() bool {
+	group, _, _ := strings.Cut(c.Verb, " ")
+	return slices.Contains(append(taskVerbs(), "doctor", "config", "context", "skills", "templates"), group)
 }
 
 // answer is what a person has said of a project, which is nil where it can not be
@@ -103,21 +128,43 @@ func (c *call) coreIsTrusted(dirs config.Dirs, p *trust.Project) bool {
 	return err == nil && answer == trust.Same
 }
 
-// brings says what of a repository is not used without trust, empty for nothing that
-// this program would use.
-func brings(p *trust.Project) string {
-	if p.Config() != nil {
+// brings says what of a repository the command would use with trust, empty for nothing.
+func (c *call) brings(p *trust.Project) string {
+	group, _, _ := strings.Cut(c.Verb, " ")
+	if p.Config() != nil && group != "templates" {
 		return configOf(p) + " is not read"
 	}
 	for _, f := range p.Files {
-		switch {
-		case path.Base(f.Name) == "SKILL.md" && strings.Contains(f.Name, "/skills/"):
-			return "what " + text.Line(p.Root) + " brings in skills and templates is not used"
-		case strings.HasPrefix(f.Name, ".alisio/prompts/"):
+		skill := path.Base(f.Name) == "SKILL.md" && strings.Contains(f.Name, "/skills/") && group != "templates"
+		template := strings.HasPrefix(f.Name, prompts) && group != "skills"
+		if (skill || template) && group != "config" && group != "context" {
 			return "what " + text.Line(p.Root) + " brings in skills and templates is not used"
 		}
 	}
 	return ""
+}
+
+// prompts is where the templates of a project are.
+const prompts = ".alisio/prompts/"
+
+// leftOut says why there is no command of a name (agent.Options.LeftOut): it is in what
+// nobody has trusted, or may be one of a plugin that is off.
+func (c *call) leftOut(l layers, off []string) func(name string) (why string, sure bool) {
+	return func(name string) (string, bool) {
+		skill, isSkill := strings.CutPrefix(name, "skill:")
+		if l.untrusted != nil && slices.ContainsFunc(l.untrusted.Files, func(f trust.File) bool {
+			return f.Name == prompts+name+".md" || isSkill && strings.HasSuffix(f.Name, "/skills/"+skill+"/SKILL.md")
+		}) {
+			return "this repository has one, which nobody has trusted: read it, then --trust-project takes it for one run", true
+		}
+		switch {
+		case slices.Contains(off, name):
+			return "the plugin " + name + " is off; alisio plugins list says why", true
+		case len(off) > 0:
+			return "it may be one of a plugin that is off (" + strings.Join(off, ", ") + "); alisio plugins list says why", false
+		}
+		return "", false
+	}
 }
 
 // configOf is the name of a project's configuration, for people.
