@@ -254,3 +254,10 @@ func (v *visit) clock() {
 	}
 	v.add("clock", agent.Good, "", "%s", v.o.Now.Format(time.RFC3339))
 }
+
+// OnThisMachine reports whether the server of a base URL can only be on this machine:
+// it is asked without a key where none is set.
+func OnThisMachine(baseURL string) bool {
+	u, err := url.Parse(baseURL)
+	return err == nil && transport.IsLoopback(u.Hostname())
+}

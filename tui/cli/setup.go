@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"alisio/agent/config"
+	"alisio/agent/doctor"
 	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/tui/cli/base"
@@ -109,8 +110,11 @@ func (c *call) nextSteps() string {
 	case !model:
 		steps = append(steps, "name a model there, or with a flag: -m NAME")
 	}
-	steps = append(steps,
-		"export OPENAI_API_KEY=…, or the variable that apiKeyEnv names; a server on\n     this machine needs none",
+	key := "export OPENAI_API_KEY=…, or the variable that apiKeyEnv names; a server on\n     this machine needs none"
+	if url := c.overrides.BaseURL; url != nil && doctor.OnThisMachine(*url) {
+		key = "no key is needed: the server is on this machine, and asked without one"
+	}
+	steps = append(steps, key,
 		"alisio doctor --network shows what is missing, alisio run \"…\" works on a task")
 	var b strings.Builder
 	for i, s := range steps {
