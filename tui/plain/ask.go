@@ -113,11 +113,7 @@ func (l *Lines) answer(a asking, stop func()) answered {
 //	                    mark ─► a line ─► y, a, n: done; ?: all of it; else again
 func (l *Lines) allow(a asking, stop func()) answered {
 	whole := question(a.q, l.session, l.cells(), false)
-	shown, all := brief(whole)
-	l.print("\n%s\n", strings.Join(shown, "\n"))
-	if !all {
-		l.print("%s%d more lines, which ? shows; nothing is allowed before\n", goneOn, len(whole)-len(shown))
-	}
+	all := l.present(whole, "; nothing is allowed before")
 	grant := grantable(a.q)
 	for {
 		t, r := l.reply(a, stop, marks(grant))

@@ -53,11 +53,7 @@ func (l *Lines) choose(a asking, stop func()) answered {
 func (l *Lines) chooseOne(a asking, stop func(), i int) (plug.Chosen, *answered) {
 	c := a.q.Questions[i]
 	whole := choice(a.q, i, l.session, l.cells())
-	shown, all := brief(whole)
-	l.print("\n%s\n", strings.Join(shown, "\n"))
-	if !all {
-		l.print("%s%d more lines, which ? shows\n", goneOn, len(whole)-len(shown))
-	}
+	all := l.present(whole, "")
 	for {
 		said, r := l.replyText(a, stop, choiceMark(c, all))
 		if r != nil {

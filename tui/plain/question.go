@@ -257,6 +257,17 @@ func one(s string) string {
 	return strings.NewReplacer("\n", "<U+000A>", "\t", "<U+0009>").Replace(text.Visible(s))
 }
 
+// present prints so much of a question as is shown at once, and reports whether that is
+// all of it. Before is what can not be done until the rest was shown.
+func (l *Lines) present(whole []string, before string) (all bool) {
+	shown, all := brief(whole)
+	l.print("\n%s\n", strings.Join(shown, "\n"))
+	if !all {
+		l.print("%s%d more lines, which ? shows%s\n", goneOn, len(whole)-len(shown), before)
+	}
+	return all
+}
+
 // brief is so much of the lines as is shown at once, and whether that is all.
 func brief(lines []string) (shown []string, all bool) {
 	size := 0

@@ -14,11 +14,7 @@ const reviewMark = "approve? y yes, n skip [reason], f TEXT what to change, ? al
 // nor by what was pasted.
 func (l *Lines) review(a asking, stop func()) answered {
 	whole := reviewed(a.q, l.session, l.cells())
-	shown, all := brief(whole)
-	l.print("\n%s\n", strings.Join(shown, "\n"))
-	if !all {
-		l.print("%s%d more lines, which ? shows; nothing is approved before\n", goneOn, len(whole)-len(shown))
-	}
+	all := l.present(whole, "; nothing is approved before")
 	l.print("  a yes: the agent %s goes on with the permissions that were given\n", agent.DefaultAgent)
 	for {
 		said, r := l.replyText(a, stop, reviewMark)
