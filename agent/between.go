@@ -39,7 +39,7 @@ func (b *between) emit(ctx context.Context, p plug.Payload) error {
 		case errors.Is(err, session.ErrNotFound):
 			return nil
 		case err != nil:
-			return storeError(err)
+			return session.Caused(err)
 		}
 		e.ID = id
 	}

@@ -196,7 +196,7 @@ func (a *App) childRun(ctx context.Context, head session.Session, in run.Input) 
 	}
 	ctx, request, end, err := a.children.Begin(ctx, head.ID, in.Prompt)
 	if err != nil {
-		return run.Outcome{}, storeError(err)
+		return run.Outcome{}, session.Caused(err)
 	}
 	broken := plug.ChildOutcome{Status: plug.ChildFailed, Error: "the run could not be started"}
 	defer func() { _, _ = end(broken) }() // the first call counts
@@ -205,5 +205,5 @@ func (a *App) childRun(ctx context.Context, head session.Session, in run.Input) 
 		return out, err
 	}
 	_, err = end(childOutcome(ctx, out))
-	return out, wrapStore(err)
+	return out, session.Caused(err)
 }

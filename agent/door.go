@@ -177,14 +177,14 @@ func (a *App) Stats(ctx context.Context, sessionID string) (Stats, error) {
 	}
 	messages, err := a.store.Messages(ctx, sessionID)
 	if err != nil {
-		return s, storeError(err)
+		return s, session.Caused(err)
 	}
 	s.Messages = len(messages)
 	if l, ok := a.store.(session.RunList); ok {
 		const most = 1000
 		runs, err := l.Runs(ctx, sessionID, most)
 		if err != nil {
-			return s, storeError(err)
+			return s, session.Caused(err)
 		}
 		s.Runs = len(runs)
 		for _, r := range runs {
@@ -239,7 +239,7 @@ func (a *App) Sessions(ctx context.Context, most int) ([]session.Summary, error)
 		return nil, err
 	}
 	list, err := k.List(ctx, session.Query{Workspace: a.root, Limit: most})
-	return list, wrapStore(err)
+	return list, session.Caused(err)
 }
 
 // FindSession finds a session to go on with by its id or the beginning of one. One that
@@ -252,7 +252,7 @@ func (a *App) FindSession(ctx context.Context, prefix string) (session.Session, 
 	}
 	s, err := k.Find(ctx, prefix)
 	if err != nil {
-		return s, wrapStore(err)
+		return s, session.Caused(err)
 	}
 	if i, ok := a.store.(interface {
 		Adopted(ctx context.Context, id string) (bool, error)
@@ -260,7 +260,7 @@ func (a *App) FindSession(ctx context.Context, prefix string) (session.Session, 
 		ours, err := i.Adopted(ctx, s.ID)
 		switch {
 		case err != nil:
-			return s, wrapStore(err)
+			return s, session.Caused(err)
 		case !ours:
 			return s, llm.Errorf(llm.CauseBadRequest, "session %s was imported, and nobody has said where it works", s.ID).
 				WithHint("alisio resume " + s.ID + " --cwd DIR does")
@@ -283,7 +283,7 @@ func (a *App) FindOwn(ctx context.Context, prefix string) (session.Session, erro
 			root, err = a.store.Session(ctx, up[len(up)-1].ID)
 		}
 		if err != nil {
-			return s, storeError(err)
+			return s, session.Caused(err)
 		}
 	}
 	if root.Workspace != a.root {
@@ -303,7 +303,7 @@ func (a *App) ExportTo(ctx context.Context, sessionID, format, file string) (str
 	}
 	if err == nil {
 		_, err = a.store.Session(ctx, sessionID)
-		err = wrapStore(err)
+		err = session.Caused(err)
 	}
 	if err != nil {
 		return "", err
@@ -322,7 +322,7 @@ func (a *App) ExportTo(ctx context.Context, sessionID, format, file string) (str
 	err = write(ctx, sessionID, f)
 	if err = errors.Join(err, f.Close()); err != nil {
 		os.Remove(file) // a part of a session is none
-		return "", wrapStore(err)
+		return "", session.Caused(err)
 	}
 	return file, nil
 }
@@ -344,7 +344,7 @@ func (a *App) Enqueue(ctx context.Context, sessionID, text string) error {
 	if !ok {
 		return llm.Errorf(llm.CauseBadRequest, "this store keeps no queue")
 	}
-	return wrapStore(q.Enqueue(ctx, sessionID, text))
+	return session.Caused(q.Enqueue(ctx, sessionID, text))
 }
 
 // Startup is the screen that is shown before the first prompt. The surface says what it

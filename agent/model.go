@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"alisio/agent/profile"
+	"alisio/agent/session"
 	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
@@ -102,7 +103,7 @@ func (a *App) SetModel(ctx context.Context, sessionID, name string) (llm.Model, 
 		SetModel(ctx context.Context, id, provider, model string) error
 	}); ok {
 		if err := s.SetModel(ctx, sessionID, a.server(c), c.Model.ID); err != nil {
-			return c.Model, storeError(err)
+			return c.Model, session.Caused(err)
 		}
 	}
 	return c.Model, a.between(sessionID).emit(ctx, plug.ModelChanged{Model: c.Model.ID, Previous: before.ID})
@@ -136,7 +137,7 @@ func (a *App) SideQuestion(ctx context.Context, sessionID, question string) (str
 	if sessionID != "" {
 		var err error
 		if messages, err = a.store.Messages(ctx, sessionID); err != nil {
-			return "", storeError(err)
+			return "", session.Caused(err)
 		}
 		for len(messages) > 0 && len(messages[len(messages)-1].Calls) > 0 {
 			messages = messages[:len(messages)-1] // a run is under way: calls without results

@@ -143,7 +143,7 @@ func (a *App) sessionOf(ctx context.Context, id string) (*conversation, error) {
 	head, err := a.store.Session(ctx, id)
 	switch {
 	case err != nil:
-		return nil, storeError(err)
+		return nil, session.Caused(err)
 	case head.Parent != "":
 		return nil, llm.Errorf(llm.CauseBadRequest, "session %s is a child that does not run", id)
 	}
@@ -241,7 +241,7 @@ func (a *App) effectOf(ctx context.Context, plugin string, c *conversation, tool
 	}
 	release, err := a.locks.Hold(ctx, c.tree.root)
 	if err != nil {
-		return plug.Exit{}, storeError(err)
+		return plug.Exit{}, session.Caused(err)
 	}
 	defer release()
 	plan.Title = text.OneLine(plan.Title, maxTold)
@@ -278,7 +278,7 @@ func (a *App) effectOf(ctx context.Context, plugin string, c *conversation, tool
 		Preview: text.Short(call.Result.PlainText(), maxTold), Summary: call.Result.Summary,
 	})
 	if e.ID, err = a.store.EndCall(context.WithoutCancel(ctx), call, e); err != nil {
-		return exit, storeError(err)
+		return exit, session.Caused(err)
 	}
 	a.host.Publish(e)
 	return exit, failed

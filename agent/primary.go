@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"alisio/agent/config"
+	"alisio/agent/session"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -102,7 +103,7 @@ func (a *App) choosing(sessionID string, do func(c *conversation)) error {
 		head, err := a.store.Session(context.Background(), sessionID)
 		switch {
 		case err != nil:
-			return storeError(err)
+			return session.Caused(err)
 		case head.Parent != "":
 			return llm.Errorf(llm.CauseBadRequest, "session %s is a child: who started it has chosen what it works with", sessionID)
 		}

@@ -46,7 +46,7 @@ func (a *App) admit(ctx context.Context, sessionID, requestID string) (admission
 	case errors.Is(err, session.ErrNotFound):
 		return none, nil
 	case err != nil:
-		return none, storeError(err)
+		return none, session.Caused(err)
 	}
 	if !r.Status.Ended() {
 		// Whose owner is dead is marked when its session is locked; whose is
@@ -57,11 +57,11 @@ func (a *App) admit(ctx context.Context, sessionID, requestID string) (admission
 		case errors.As(err, &busy):
 			return admission{session: r.Session}, nil
 		case err != nil:
-			return none, storeError(err)
+			return none, session.Caused(err)
 		}
 		unlock()
 		if r, err = j.RunByRequest(ctx, session.RequestKey{Session: r.Session, RequestID: requestID}); err != nil {
-			return none, storeError(err)
+			return none, session.Caused(err)
 		}
 	}
 	return admission{session: r.Session, prior: r}, nil
@@ -76,7 +76,7 @@ func (a *App) samePrompt(ctx context.Context, r session.Run, prompt string, outp
 	}
 	m, err := asked(ctx, s, r)
 	if err != nil {
-		return storeError(err)
+		return session.Caused(err)
 	}
 	prompt = strings.ToValidUTF8(prompt, "\uFFFD")
 	other := ""
@@ -146,10 +146,10 @@ func (a *App) stands(ctx context.Context, sessionID, runID string) (bool, error)
 	}
 	runs, err := s.Runs(ctx, sessionID, 1)
 	if err != nil || len(runs) != 1 || runs[0].ID != runID {
-		return false, wrapStore(err)
+		return false, session.Caused(err)
 	}
 	ends, err := s.EndsWith(ctx, sessionID, runID)
-	return ends, wrapStore(err)
+	return ends, session.Caused(err)
 }
 
 // patience bounds how long a run that somebody else works on is waited for: two
@@ -202,11 +202,11 @@ func (a *App) replay(ctx context.Context, r session.Run, onEvent func(plug.Event
 	}
 	events, err := s.RunEvents(ctx, r.Session, r.ID)
 	if err != nil {
-		return Outcome{}, storeError(err)
+		return Outcome{}, session.Caused(err)
 	}
 	messages, err := s.RunMessages(ctx, r.Session, r.ID)
 	if err != nil {
-		return Outcome{}, storeError(err)
+		return Outcome{}, session.Caused(err)
 	}
 	if onEvent == nil {
 		onEvent = func(plug.Event) {}

@@ -236,7 +236,7 @@ func (a *App) lock(ctx context.Context, id string, fresh *session.Session) (unlo
 	if fresh != nil {
 		head = *fresh
 	} else if head, err = a.store.Session(ctx, id); err != nil {
-		return nil, head, storeError(err)
+		return nil, head, session.Caused(err)
 	}
 	unlock, err = a.locks.Run(ctx, id)
 	var busy *session.BusyError
@@ -244,7 +244,7 @@ func (a *App) lock(ctx context.Context, id string, fresh *session.Session) (unlo
 	case errors.As(err, &busy) && !busy.Doubtful:
 		return nil, head, llm.Errorf(llm.CauseStore, "%w", err).WithHint(BusyHint)
 	case err != nil: // how to go on beside who is in doubt, the surface says
-		return nil, head, storeError(err)
+		return nil, head, session.Caused(err)
 	}
 	return unlock, head, nil
 }
@@ -275,7 +275,7 @@ func (a *App) sameServer(ctx context.Context, head session.Session, c profile.Ch
 	if s, ok := a.store.(interface {
 		SetModel(ctx context.Context, id, provider, model string) error
 	}); ok {
-		return wrapStore(s.SetModel(ctx, head.ID, a.server(c), c.Model.ID))
+		return session.Caused(s.SetModel(ctx, head.ID, a.server(c), c.Model.ID))
 	}
 	return nil
 }
@@ -291,15 +291,6 @@ func (a *App) tellInterrupted(ctx context.Context, id string) {
 	}
 }
 
-// storeError gives an error of the store its cause: what is not there was asked
-// for wrongly.
-func storeError(err error) error {
-	if errors.Is(err, session.ErrNotFound) {
-		return llm.Errorf(llm.CauseBadRequest, "%w", err)
-	}
-	return llm.Errorf(llm.CauseStore, "%w", err)
-}
-
 // Recover answers what a dead process left open in a session. The calls of
 // which nobody knows whether they took effect are returned; they are recorded as
 // such only with acknowledge, and until then the session does not run.
@@ -311,27 +302,20 @@ func (a *App) Recover(ctx context.Context, sessionID string, acknowledge bool) (
 	defer unlock()
 	messages, err := a.store.Messages(ctx, sessionID)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, session.Caused(err)
 	}
 	r := session.Recovery{Effect: a.effect, Alive: a.alive}
 	_, err = session.Reconcile(context.WithoutCancel(ctx), a.store, sessionID, messages, r)
 	var uncertain *session.UncertainError
 	switch {
 	case !errors.As(err, &uncertain):
-		return nil, wrapStore(err)
+		return nil, session.Caused(err)
 	case !acknowledge:
 		return uncertain.Calls, nil
 	}
 	r.Acknowledge = true
 	_, err = session.Reconcile(context.WithoutCancel(ctx), a.store, sessionID, messages, r)
-	return uncertain.Calls, wrapStore(err)
-}
-
-func wrapStore(err error) error {
-	if err == nil {
-		return nil
-	}
-	return storeError(err)
+	return uncertain.Calls, session.Caused(err)
 }
 
 // effect is the widest effect of a tool; what is not known counts as external.
