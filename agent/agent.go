@@ -19,6 +19,7 @@ import (
 	"alisio/agent/host"
 	"alisio/agent/perm"
 	"alisio/agent/profile"
+	"alisio/agent/request"
 	"alisio/agent/resource"
 	"alisio/agent/run"
 	"alisio/agent/session"
@@ -109,13 +110,7 @@ type App struct {
 }
 
 // Outcome is what became of a run.
-type Outcome struct {
-	run.Outcome
-	SessionID string
-	// Replayed: the run had ended earlier, and its stored events were shown
-	// again.
-	Replayed bool
-}
+type Outcome request.Outcome
 
 // The ends of a run.
 const (

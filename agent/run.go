@@ -11,6 +11,7 @@ import (
 	"alisio/agent/clock"
 	"alisio/agent/config"
 	"alisio/agent/profile"
+	"alisio/agent/request"
 	"alisio/agent/run"
 	"alisio/agent/session"
 	"alisio/agent/text"
@@ -62,31 +63,17 @@ func (a *App) Run(ctx context.Context, sessionID, prompt string, o RunOptions) (
 	if err != nil {
 		return Outcome{}, err
 	}
-	for wait := newPatience(); ; {
-		ad, err := a.admit(ctx, sessionID, o.RequestID)
-		if err != nil {
-			return Outcome{}, err
-		}
-		if ad.prior.ID != "" {
-			if err := a.samePrompt(ctx, ad.prior, prompt, output, o.Attachments); err != nil {
-				return Outcome{}, err
-			}
-			if ad.continues() == "" {
-				return a.replay(ctx, ad.prior, o.OnEvent)
-			}
-		}
-		out, err := a.attempt(ctx, ad, prompt, output, o)
-		var busy *session.BusyError
-		var exists *run.ExistsError
-		// Who is in doubt may never end: no waiting helps.
-		ends := errors.As(err, &exists) || errors.As(err, &busy) && !busy.Doubtful
-		if o.RequestID == "" || !ends {
-			return out, err
-		}
-		if !wait.more(ctx) {
-			return Outcome{}, inProgress(ctx, o.RequestID, err)
-		}
+	in := run.Input{
+		SessionID: sessionID, RunID: o.RunID, CorrelationID: o.CorrelationID, RequestID: o.RequestID,
+		Acknowledge: o.AcknowledgeUncertain, Prompt: prompt, Display: o.Display,
+		Attachments: o.Attachments, Output: output, MaxOutputTokens: o.MaxOutputTokens, OnEvent: o.OnEvent,
 	}
+	out, err := a.requests().Once(ctx, in, func(in run.Input) (request.Outcome, error) { return a.attempt(ctx, in, o.OnBegin) })
+	return Outcome(out), err
+}
+
+func (a *App) requests() request.Book {
+	return request.Book{Store: a.store, Workspace: a.root, Log: a.o.Log}
 }
 
 // output reads the schema of an answer, and says what of it is not checked.
@@ -99,49 +86,44 @@ func (a *App) output(raw json.RawMessage) (*run.Output, error) {
 }
 
 // attempt locks the session and runs in it.
-func (a *App) attempt(ctx context.Context, ad admission, prompt string, output *run.Output, o RunOptions) (Outcome, error) {
-	in := run.Input{
-		SessionID: ad.session, RunID: o.RunID, CorrelationID: o.CorrelationID, RequestID: o.RequestID,
-		Acknowledge: o.AcknowledgeUncertain, Continues: ad.continues(), Prompt: prompt, Display: o.Display,
-		Attachments: o.Attachments, Output: output, MaxOutputTokens: o.MaxOutputTokens, OnEvent: o.OnEvent,
-	}
+func (a *App) attempt(ctx context.Context, in run.Input, onBegin func()) (out request.Outcome, err error) {
 	choice, err := a.choiceOf(ctx, a.named(ctx, in.SessionID, ""))
 	if err != nil {
-		return Outcome{}, err
+		return out, err
 	}
 	if in.SessionID == "" {
 		in.SessionID = NewID()
-		in.Fresh = a.fresh(in.SessionID, cmp.Or(o.Display, prompt), choice)
+		in.Fresh = a.fresh(in.SessionID, cmp.Or(in.Display, in.Prompt), choice)
 		if err := a.begun(in.SessionID); err != nil {
-			return Outcome{}, err
+			return out, err
 		}
 	}
 	unlock, head, err := a.lock(ctx, in.SessionID, in.Fresh)
 	if err != nil {
-		return Outcome{}, err
+		return out, err
 	}
 	defer unlock()
 	if in.Fresh == nil {
 		if err := a.sameServer(ctx, head, choice); err != nil {
-			return Outcome{}, err
+			return out, err
 		}
 		a.tellInterrupted(ctx, in.SessionID)
 	}
-	stands, err := a.stands(ctx, in.SessionID, ad.continues())
+	stands, err := a.requests().Stands(ctx, in.SessionID, in.Continues)
 	if err != nil {
-		return Outcome{}, err
+		return out, err
 	}
 	if stands {
 		in.Prompt, in.Display, in.Attachments = "", "", nil
 	}
-	if o.OnBegin != nil {
-		o.OnBegin()
+	if onBegin != nil {
+		onBegin()
 	}
-	out, err := a.enter(ctx, head, choice, in)
+	done, err := a.enter(ctx, head, choice, in)
 	if err != nil {
-		return Outcome{}, err
+		return out, err
 	}
-	return Outcome{Outcome: out, SessionID: in.SessionID}, nil
+	return request.Outcome{Outcome: done, SessionID: in.SessionID}, nil
 }
 
 // enter runs in a session that is locked: a root, or a child, which is bound by its

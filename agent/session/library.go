@@ -225,3 +225,35 @@ func (s *SQLite) OpenWorkspace(ctx context.Context, path string) error {
 func (s *SQLite) change(ctx context.Context, act string, do func(*db.Tx) error) error {
 	return mapped(act, s.db.Write(ctx, db.Normal, do))
 }
+
+// MaxCount is the most sessions that Count counts, and that a list has.
+const MaxCount = 10_000
+
+// Count returns how many sessions a list without a limit would have, at most
+// MaxCount: from there on nobody needs to know.
+func (s *SQLite) Count(ctx context.Context, q Query) (int, error) {
+	n, err := s.db.CountSessions(ctx, db.SessionQuery{Workspace: q.Workspace, Children: q.All, Archived: q.All}, MaxCount)
+	return n, mapped("count sessions", err)
+}
+
+// Workspace is what is kept of a directory that sessions work in. Label is one
+// line, empty for none.
+type Workspace struct {
+	Path       string
+	Label      string
+	Pinned     bool
+	LastOpened time.Time
+}
+
+// Workspaces returns all that are known, the last opened first.
+func (s *SQLite) Workspaces(ctx context.Context) ([]Workspace, error) {
+	rows, err := s.db.Workspaces(ctx)
+	if err != nil {
+		return nil, mapped("list workspaces", err)
+	}
+	list := make([]Workspace, len(rows))
+	for i, r := range rows {
+		list[i] = Workspace{Path: r.Path, Label: r.Label, Pinned: r.Pinned, LastOpened: moment(r.LastOpenedMs)}
+	}
+	return list, nil
+}

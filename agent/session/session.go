@@ -28,6 +28,17 @@ var (
 	ErrEnded = errors.New("the run has ended")
 )
 
+// Caused gives an error of a store its cause: what is not there was asked for wrongly.
+func Caused(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrNotFound):
+		return llm.Errorf(llm.CauseBadRequest, "%w", err)
+	}
+	return llm.Errorf(llm.CauseStore, "%w", err)
+}
+
 // BusyError tells that another process, or another run of this one, works in a
 // session.
 type BusyError struct {

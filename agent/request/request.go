@@ -1,9 +1,13 @@
-package agent
+// Package request makes what was asked with a request id happen once, whoever asks
+// again: Book.Once looks for the run that has the id, and shows it again, has it taken
+// to its end, or waits for it. How a run is made is not its affair.
+package request
 
 import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -11,8 +15,59 @@ import (
 	"alisio/agent/run"
 	"alisio/agent/session"
 	"alisio/llm"
-	"alisio/plug"
 )
+
+// Book knows the requests of a workspace that a store keeps. One that keeps no runs
+// refuses requests with an id.
+type Book struct {
+	Store     session.Store
+	Workspace string
+	Log       *slog.Logger
+}
+
+// Outcome is what became of a run.
+type Outcome struct {
+	run.Outcome
+	SessionID string
+	// Replayed: the run had ended earlier, and its stored events were shown
+	// again.
+	Replayed bool
+}
+
+// Once makes an attempt unless a run has the input's request id already: one that ended
+// is shown again from the store, and one that somebody else works on is waited for, for
+// a short while, and then refused. The attempt is given the session where the request
+// belongs, empty for a new one, and, in Continues, the interrupted run of it that is to
+// be taken to its end.
+func (b Book) Once(ctx context.Context, in run.Input, attempt func(run.Input) (Outcome, error)) (Outcome, error) {
+	for wait := newPatience(); ; {
+		ad, err := b.admit(ctx, in)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if ad.prior.ID != "" {
+			if err := b.same(ctx, ad.prior, in); err != nil {
+				return Outcome{}, err
+			}
+			if ad.continues() == "" {
+				return b.replay(ctx, ad.prior, in.OnEvent)
+			}
+		}
+		this := in
+		this.SessionID, this.Continues = ad.session, ad.continues()
+		out, err := attempt(this)
+		var busy *session.BusyError
+		var exists *run.ExistsError
+		// Who is in doubt may never end: no waiting helps.
+		ends := errors.As(err, &exists) || errors.As(err, &busy) && !busy.Doubtful
+		if in.RequestID == "" || !ends {
+			return out, err
+		}
+		if !wait.more(ctx) {
+			return Outcome{}, inProgress(ctx, in.RequestID, err)
+		}
+	}
+}
 
 // admission says where a prompt belongs.
 type admission struct {
@@ -32,16 +87,16 @@ func (a admission) continues() string {
 }
 
 // admit looks a request id up.
-func (a *App) admit(ctx context.Context, sessionID, requestID string) (admission, error) {
-	none := admission{session: sessionID}
-	if requestID == "" {
+func (b Book) admit(ctx context.Context, in run.Input) (admission, error) {
+	none := admission{session: in.SessionID}
+	if in.RequestID == "" {
 		return none, nil
 	}
-	j, ok := a.store.(session.RunJournal)
+	j, ok := b.Store.(session.RunJournal)
 	if !ok {
 		return none, llm.Errorf(llm.CauseBadRequest, "a request id needs a store that keeps runs")
 	}
-	r, err := j.RunByRequest(ctx, session.RequestKey{Session: sessionID, Workspace: a.root, RequestID: requestID})
+	r, err := j.RunByRequest(ctx, session.RequestKey{Session: in.SessionID, Workspace: b.Workspace, RequestID: in.RequestID})
 	switch {
 	case errors.Is(err, session.ErrNotFound):
 		return none, nil
@@ -51,7 +106,7 @@ func (a *App) admit(ctx context.Context, sessionID, requestID string) (admission
 	if !r.Status.Ended() {
 		// Whose owner is dead is marked when its session is locked; whose is
 		// alive refuses the lock.
-		unlock, err := a.store.Lock(ctx, r.Session)
+		unlock, err := b.Store.Lock(ctx, r.Session)
 		var busy *session.BusyError
 		switch {
 		case errors.As(err, &busy):
@@ -60,17 +115,17 @@ func (a *App) admit(ctx context.Context, sessionID, requestID string) (admission
 			return none, session.Caused(err)
 		}
 		unlock()
-		if r, err = j.RunByRequest(ctx, session.RequestKey{Session: r.Session, RequestID: requestID}); err != nil {
+		if r, err = j.RunByRequest(ctx, session.RequestKey{Session: r.Session, RequestID: in.RequestID}); err != nil {
 			return none, session.Caused(err)
 		}
 	}
 	return admission{session: r.Session, prior: r}, nil
 }
 
-// samePrompt refuses a request id that was used for something else: the answer
+// same refuses a request id that was used for something else: the answer
 // to it would be given for an answer to this.
-func (a *App) samePrompt(ctx context.Context, r session.Run, prompt string, output *run.Output, images []llm.Attachment) error {
-	s, ok := a.store.(replayer)
+func (b Book) same(ctx context.Context, r session.Run, in run.Input) error {
+	s, ok := b.Store.(replayer)
 	if !ok {
 		return nil
 	}
@@ -78,16 +133,16 @@ func (a *App) samePrompt(ctx context.Context, r session.Run, prompt string, outp
 	if err != nil {
 		return session.Caused(err)
 	}
-	prompt = strings.ToValidUTF8(prompt, "\uFFFD")
+	prompt := strings.ToValidUTF8(in.Prompt, "\uFFFD")
 	other := ""
 	switch {
 	case m.Role == "": // an older program's: its messages name no run
 		return nil
-	case m.Text != output.Prompt(prompt) && m.Shown() == prompt:
+	case m.Text != in.Output.Prompt(prompt) && m.Shown() == prompt:
 		other = "another output schema, or with none"
-	case m.Text != output.Prompt(prompt):
+	case m.Text != in.Output.Prompt(prompt):
 		other = "another prompt"
-	case !slices.EqualFunc(m.Attachments, images, sameImage):
+	case !slices.EqualFunc(m.Attachments, in.Attachments, sameImage):
 		other = "other images"
 	default:
 		return nil
@@ -132,12 +187,12 @@ func sameImage(a, b llm.Attachment) bool {
 	return a.MIMEType == b.MIMEType && bytes.Equal(a.Data, b.Data)
 }
 
-// stands reports whether an interrupted run can go on where it stood: nothing
+// Stands reports whether an interrupted run can go on where it stood: nothing
 // came after it, and the session ends with its own messages. Else its prompt is
 // given again: what another run was told, or said, is not for it. The session is
 // locked.
-func (a *App) stands(ctx context.Context, sessionID, runID string) (bool, error) {
-	s, ok := a.store.(interface {
+func (b Book) Stands(ctx context.Context, sessionID, runID string) (bool, error) {
+	s, ok := b.Store.(interface {
 		session.RunList
 		EndsWith(ctx context.Context, id, runID string) (bool, error)
 	})
@@ -184,109 +239,4 @@ func inProgress(ctx context.Context, requestID string, err error) error {
 	}
 	return llm.Errorf(llm.CauseStore, "request %s is being worked on: %w", requestID, err).
 		WithHint("ask again when it has ended: the same answer is then printed, and nothing runs twice")
-}
-
-// replayer is what a store implements that can give back the answers of a run,
-// and the run before it, or ErrNotFound.
-type replayer interface {
-	RunBefore(ctx context.Context, sessionID, runID string) (session.Run, error)
-	RunEvents(ctx context.Context, sessionID, runID string) ([]plug.Event, error)
-	RunMessages(ctx context.Context, sessionID, runID string) ([]llm.Message, error)
-}
-
-// replay shows a run that has ended again, from the store.
-func (a *App) replay(ctx context.Context, r session.Run, onEvent func(plug.Event)) (Outcome, error) {
-	s, ok := a.store.(replayer)
-	if !ok {
-		return Outcome{}, llm.Errorf(llm.CauseBadRequest, "request %s has ended, and this store can not show it again", r.RequestID)
-	}
-	events, err := s.RunEvents(ctx, r.Session, r.ID)
-	if err != nil {
-		return Outcome{}, session.Caused(err)
-	}
-	messages, err := s.RunMessages(ctx, r.Session, r.ID)
-	if err != nil {
-		return Outcome{}, session.Caused(err)
-	}
-	if onEvent == nil {
-		onEvent = func(plug.Event) {}
-	}
-	a.o.Log.Warn("request " + r.RequestID + " was worked on before: what came of it is shown again, and no model is asked. Another request id works anew")
-	out := Outcome{SessionID: r.Session, Replayed: true, Outcome: run.Outcome{RunID: r.ID, Status: r.Status, Usage: r.Usage}}
-	say := speaker(messages, onEvent)
-	for _, e := range events {
-		if t := e.Data.EventType(); t == plug.TypeTurnCompleted || t.Ends() {
-			say(e)
-		}
-		onEvent(e)
-		if d, ok := e.Data.(plug.TurnCompleted); ok && (d.Usage == nil || *d.Usage == plug.Usage{}) {
-			out.Guessed = true
-		}
-		ended(&out, e.Data)
-	}
-	if out.Text == "" && r.Status != Completed {
-		out.Text = unfinished(messages)
-	}
-	if out.Code == "" && r.Status == Failed {
-		out.Code = llm.CauseInternal
-	}
-	if out.Code != "" && r.Status == Failed {
-		out.Err = llm.Errorf(out.Code, "%s", r.Error)
-	}
-	return out, nil
-}
-
-// unfinished is the answer, or what there was of it, of a run that did not end
-// well: its last event does not hold it.
-func unfinished(messages []llm.Message) string {
-	for _, m := range slices.Backward(messages) {
-		if m.Role == llm.RoleAssistant && len(m.Calls) == 0 {
-			return m.Text
-		}
-		if !run.IsRepair(m) && m.Context == "" {
-			break
-		}
-	}
-	return ""
-}
-
-// speaker returns what says, before each event that ends an answer, that answer.
-// The last one may be a message of the interrupted run that this one continued;
-// the event that ends the run has it.
-func speaker(messages []llm.Message, onEvent func(plug.Event)) func(plug.Event) {
-	var answers []string
-	for _, m := range messages {
-		if m.Role == llm.RoleAssistant {
-			answers = append(answers, m.Text)
-		}
-	}
-	said := ""
-	say := func(e plug.Event, text string) {
-		if said = text; text != "" {
-			onEvent(plug.Event{RunID: e.RunID, SessionID: e.SessionID, Time: e.Time, Data: plug.Delta{Delta: text}})
-		}
-	}
-	return func(e plug.Event) {
-		if len(answers) > 0 {
-			say(e, answers[0])
-			answers = answers[1:]
-		}
-		if d, ok := e.Data.(plug.RunCompleted); ok && d.Text != said && d.Text != run.Bare(said) {
-			say(e, d.Text)
-		}
-	}
-}
-
-// ended takes what the last event of a run tells.
-func ended(out *Outcome, p plug.Payload) {
-	switch d := p.(type) {
-	case plug.TurnCompleted:
-		out.Turns = d.Turn
-	case plug.RunCompleted:
-		out.Text, out.Denied, out.Code = d.Text, d.Denied, d.Code
-	case plug.RunTurnsExceeded:
-		out.Code = llm.CauseTurns
-	case plug.RunFailed:
-		out.Code = d.Code
-	}
 }
