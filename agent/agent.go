@@ -14,6 +14,7 @@ import (
 	"slices"
 	"sync"
 
+	"alisio/agent/blob"
 	"alisio/agent/clock"
 	"alisio/agent/config"
 	"alisio/agent/host"
@@ -224,6 +225,12 @@ func (a *App) ownFiles() []string {
 		return s.Files()
 	}
 	return nil
+}
+
+// Blobs is the store of uploads.
+func (a *App) Blobs() blob.Store {
+	s, _ := a.store.(blob.Backend)
+	return blob.Store{Backend: s}
 }
 
 // Close takes plugins down and gives everything back: first children are stopped,

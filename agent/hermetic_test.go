@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"alisio/agent/config"
+	"alisio/agent/ports"
 	"alisio/plug"
 )
 
@@ -48,7 +49,7 @@ func TestAHermeticRunReadsNothingOfThePerson(t *testing.T) {
 				t.Errorf("hermetic %v: the instructions are\n%s", hermetic, text)
 			}
 		}
-		l, err := a.toolFiles(a.files, "s", nil).List(context.Background(), plug.ListQuery{})
+		l, err := ports.Files(a.files, nil, nil).List(context.Background(), plug.ListQuery{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +103,7 @@ func TestAHermeticRunAsksGitWithoutThePersonsFiles(t *testing.T) {
 	}
 	for _, hermetic := range []bool{false, true} {
 		a := app(t, `{"turns":[{"text":"done"}]}`, Options{Dir: repo, Hermetic: hermetic})
-		e, err := a.toolExec(a.files, nil).Git(context.Background(), repo, "status", "--porcelain")
+		e, err := ports.Exec(a.files, nil, a.o.Hermetic).Git(context.Background(), repo, "status", "--porcelain")
 		if err != nil || e.Code != 0 || strings.Contains(e.Output, "notes.mine") != hermetic {
 			t.Errorf("hermetic %v: got %+v, %v", hermetic, e, err)
 		}

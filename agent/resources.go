@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"alisio/agent/config"
+	"alisio/agent/ports"
 	"alisio/agent/resource"
 	"alisio/agent/run"
 	"alisio/agent/session/child"
@@ -90,15 +91,7 @@ func (a *App) pluginDirs(of func(plug.ResourceDirs) []string) []resource.PluginD
 
 // Skills lists the effective skills, sorted by name.
 func (a *App) Skills(ctx context.Context) ([]Skill, error) {
-	return shownSkills(a.findSkills(ctx).Offered()), ctx.Err()
-}
-
-func shownSkills(list []resource.Skill) []plug.Skill {
-	all := make([]plug.Skill, len(list))
-	for i, s := range list {
-		all[i] = plug.Skill{Name: s.Name, Description: s.Description, Source: s.Source}
-	}
-	return all
+	return ports.Skills(a.findSkills(ctx).Offered()), ctx.Err()
 }
 
 // skillList is what the model is told of the skills before it loads one.
@@ -206,28 +199,12 @@ func (a *App) nested(c *conversation) func(context.Context, []string) ([]run.Ins
 
 // callParts completes what a call may use (run.Options.Call).
 func (a *App) callParts(c *conversation) func(*plug.Call) {
-	resources := &plug.Resources{
-		Search: func(_ context.Context, query string) ([]plug.Skill, error) {
-			return shownSkills(a.known().Search(query)), nil
-		},
-		Load: func(_ context.Context, name string) (plug.SkillBody, error) {
-			b, err := a.known().Load(name)
-			return plug.SkillBody{
-				Skill: plug.Skill{Name: b.Name, Description: b.Description, Source: b.Source},
-				Dir:   b.Dir, Body: b.Body, Files: b.Files, More: b.More,
-			}, err
-		},
-		File: func(_ context.Context, name, path string) (string, error) { return a.known().File(name, path) },
-		Explain: func(_ context.Context, path string) (string, error) {
-			o := a.o
-			o.Dir = c.dir
-			files, err := ExplainContext(o, path)
-			if err != nil {
-				return "", err
-			}
-			return resource.Describe(path, files), nil
-		},
-	}
+	resources := ports.Resources(a.known, func(path string) (string, error) {
+		o := a.o
+		o.Dir = c.dir
+		files, err := ExplainContext(o, path)
+		return resource.Describe(path, files), err
+	})
 	return func(call *plug.Call) {
 		call.Resources = resources
 		call.State = a.ownState(c.id)

@@ -10,6 +10,7 @@ import (
 
 	"alisio/agent/clock"
 	"alisio/agent/config"
+	"alisio/agent/ports"
 	"alisio/agent/profile"
 	"alisio/agent/request"
 	"alisio/agent/run"
@@ -177,8 +178,9 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 	return run.Do(ctx, run.Options{
 		Provider: choice.Provider, Model: choice.Model, Effort: a.effortOf(c.chosen()), Turn: a.turnOf(c),
 		Start: a.starts(c), Nested: a.nested(c), Call: a.callParts(c), Plans: c.plans, Decided: a.decided(c),
-		Secrets: choice.Secrets, Store: a.store, Keep: a.keeper(), Alive: a.alive,
-		Files: a.toolFiles(c.files, c.id, choice.Secrets), Exec: a.toolExec(c.files, choice.Secrets), Limits: limits,
+		Secrets: choice.Secrets, Store: a.store, Keep: a.Blobs().Keeper(), Alive: a.alive,
+		Files: ports.Files(c.files, a.Blobs().Opener(c.id), choice.Secrets),
+		Exec:  ports.Exec(c.files, choice.Secrets, a.o.Hermetic), Limits: limits,
 		Clock: &active, Server: choice.Host,
 	}, in)
 }

@@ -3,8 +3,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -14,6 +12,7 @@ import (
 	"alisio/agent/config"
 	"alisio/agent/gate"
 	"alisio/agent/host"
+	"alisio/agent/ports"
 	"alisio/agent/proc"
 	"alisio/agent/run"
 	"alisio/agent/session"
@@ -67,30 +66,7 @@ func (a *App) pluginState() host.State {
 	if !ok {
 		return nil
 	}
-	return states{s}
-}
-
-// states gives a store the form that the host knows.
-type states struct{ s session.States }
-
-func (s states) Get(ctx context.Context, plugin, key string) (json.RawMessage, error) {
-	v, err := s.s.State(ctx, plugin, key)
-	if errors.Is(err, session.ErrNotFound) {
-		return nil, nil
-	}
-	return json.RawMessage(v), err
-}
-
-func (s states) Set(ctx context.Context, plugin, key string, value json.RawMessage) error {
-	return s.s.SetState(ctx, plugin, key, string(value))
-}
-
-func (s states) Delete(ctx context.Context, plugin, key string) error {
-	return s.s.SetState(ctx, plugin, key, "")
-}
-
-func (s states) Keys(ctx context.Context, plugin, prefix string) ([]string, error) {
-	return s.s.StateKeys(ctx, plugin, prefix)
+	return ports.States{Store: s}
 }
 
 // ownKey is under what the application's own tools keep values: no plugin has an id
@@ -103,22 +79,7 @@ func (a *App) ownState(sessionID string) plug.State {
 	if !ok {
 		return plug.State{}
 	}
-	of := states{s}
-	name := func(key string) string { return sessionID + "/" + key }
-	return plug.State{
-		Get: func(ctx context.Context, key string) (json.RawMessage, error) { return of.Get(ctx, ownKey, name(key)) },
-		Set: func(ctx context.Context, key string, value json.RawMessage) error {
-			return of.Set(ctx, ownKey, name(key), value)
-		},
-		Delete: func(ctx context.Context, key string) error { return of.Delete(ctx, ownKey, name(key)) },
-		Keys: func(ctx context.Context, prefix string) ([]string, error) {
-			keys, err := of.Keys(ctx, ownKey, name(prefix))
-			for i, k := range keys {
-				keys[i] = strings.TrimPrefix(k, sessionID+"/")
-			}
-			return keys, err
-		},
-	}
+	return ports.States{Store: s}.Below(ownKey, sessionID+"/")
 }
 
 // pluginAsk puts a plugin's question into the queue of the session's tree.
@@ -181,7 +142,7 @@ func (a *App) pluginExec(ctx context.Context, plugin, sessionID string, cmd plug
 		Effect: plug.EffectProcess, Title: "for plugin " + plugin, Argv: cmd.Argv, Shell: cmd.Shell, Dir: cmd.Dir, Stdin: cmd.Stdin,
 	}
 	return a.effectOf(ctx, plugin, c, "exec", plan, func(ctx context.Context, secrets []string) (plug.Exit, error) {
-		return a.toolExec(c.files, secrets).Run(ctx, cmd, nil)
+		return ports.Exec(c.files, secrets, a.o.Hermetic).Run(ctx, cmd, nil)
 	})
 }
 
@@ -199,7 +160,7 @@ func (a *App) pluginGit(ctx context.Context, plugin, sessionID, dir string, args
 	if dir = cmp.Or(dir, c.dir); !filepath.IsAbs(dir) {
 		return plug.Exit{}, fmt.Errorf("git: the directory %q is not absolute", dir)
 	}
-	in := inside(c.files)
+	in := ports.Inside(c.files)
 	may := func(path string) bool { return a.worktree(path) || in(path) }
 	if !changes {
 		e, err := proc.Git(ctx, proc.Command{Dir: dir, Redact: llm.NewRedaction(a.secrets()...), Impersonal: a.o.Hermetic}, may, args...)

@@ -1,4 +1,7 @@
-package agent
+// Package ports gives workspace, processes, resources and the store the form that tools
+// and plugins know (plug.Call, plug.API). It decides nothing: what may be read, written
+// and started is decided by what it gives a form to, and by who calls.
+package ports
 
 import (
 	"context"
@@ -9,12 +12,12 @@ import (
 	"alisio/plug"
 )
 
-// toolFiles gives a session's view of the workspace, and its blobs, the form that
-// tools know. A file may hold a secret, and what tools show of one is cut: they get
-// it without.
-func (a *App) toolFiles(w *workspace.Workspace, sessionID string, secrets []string) *plug.Files {
+// Files gives a session's view of the workspace, and what opens its blobs, which may be
+// nil, the form that tools know. A file may hold a secret, and what tools show of one is
+// cut: they get it without.
+func Files(w *workspace.Workspace, blob func(ctx context.Context, hash string) (plug.File, error), secrets []string) *plug.Files {
 	return &plug.Files{
-		Blob:  a.openBlob(sessionID),
+		Blob:  blob,
 		Shown: func(text io.ReaderAt) io.ReaderAt { return llm.Masked(text, secrets...) },
 		Resolve: func(path string) (plug.Target, error) {
 			t, err := w.Resolve(path)

@@ -1,4 +1,4 @@
-package agent
+package ports
 
 import (
 	"context"
@@ -9,9 +9,10 @@ import (
 	"alisio/plug"
 )
 
-// toolExec gives process control the form that tools know. What programs print
-// comes without the secrets: whatever is cut later then cuts none in two.
-func (a *App) toolExec(files *workspace.Workspace, secrets []string) *plug.Exec {
+// Exec gives process control the form that tools know; git is kept inside the workspace,
+// and, impersonal, reads nothing of the person's. What programs print comes without the
+// secrets: whatever is cut later then cuts none in two.
+func Exec(w *workspace.Workspace, secrets []string, impersonal bool) *plug.Exec {
 	redact := llm.NewRedaction(secrets...)
 	return &plug.Exec{
 		Run: func(ctx context.Context, c plug.Command, onOutput func(string)) (plug.Exit, error) {
@@ -21,17 +22,17 @@ func (a *App) toolExec(files *workspace.Workspace, secrets []string) *plug.Exec 
 			return plug.Exit(e), err
 		},
 		Git: func(ctx context.Context, dir string, args ...string) (plug.Exit, error) {
-			e, err := proc.Git(ctx, proc.Command{Dir: dir, Redact: redact, Impersonal: a.o.Hermetic}, inside(files), args...)
+			e, err := proc.Git(ctx, proc.Command{Dir: dir, Redact: redact, Impersonal: impersonal}, Inside(w), args...)
 			return plug.Exit(e), err
 		},
 	}
 }
 
-// inside reports whether a path, links followed, lies in a directory that a session
+// Inside returns what reports whether a path, links followed, lies in a directory that a session
 // may read: the workspace, an added or an approved one.
-func inside(files *workspace.Workspace) func(path string) bool {
+func Inside(w *workspace.Workspace) func(path string) bool {
 	return func(path string) bool {
-		t, err := files.Resolve(path)
+		t, err := w.Resolve(path)
 		return err == nil && t.Inside
 	}
 }

@@ -1,4 +1,4 @@
-package agent
+package ports
 
 import (
 	"crypto/sha256"
@@ -26,7 +26,6 @@ func TestNoCutLeavesAPartOfTheKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	a := &App{files: w}
 	shown := ""
 	note := func(s string) { shown += s }
 	for n := range len(key) {
@@ -35,7 +34,7 @@ func TestNoCutLeavesAPartOfTheKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		shown = ""
-		c := plug.Call{Files: a.toolFiles(a.files, "s", []string{key}), Exec: a.toolExec(a.files, []string{key}), Progress: note}
+		c := plug.Call{Files: Files(w, nil, []string{key}), Exec: Exec(w, []string{key}, false), Progress: note}
 		for _, call := range []string{
 			`read_file {"path":"a.txt"}`,
 			fmt.Sprintf(`read_file {"path":"a.txt","startByte":%d}`, 8000+n),

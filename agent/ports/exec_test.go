@@ -1,4 +1,4 @@
-package agent
+package ports
 
 import (
 	"os"
@@ -26,26 +26,25 @@ func TestGitIsKeptInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	a := &App{files: w}
 	other := filepath.Join(base, "other")
 	for path, want := range map[string]bool{"root": true, "root/sub": true, "added": true, "other": false, ".": false, "root/../other": false} {
-		if got := inside(a.files)(base + "/" + path); got != want {
-			t.Errorf("inside(%s) = %v, want %v", path, got, want)
+		if got := Inside(w)(base + "/" + path); got != want {
+			t.Errorf("Inside(%s) = %v, want %v", path, got, want)
 		}
 	}
 	revoke, err := w.Approve(other)
-	if err != nil || !inside(a.files)(other) {
+	if err != nil || !Inside(w)(other) {
 		t.Errorf("approved, but not inside (%v)", err)
 	}
 	revoke()
-	if inside(a.files)(other) {
+	if Inside(w)(other) {
 		t.Error("no longer approved, but inside")
 	}
 	// The function is the one that git gets.
 	if err := os.Mkdir(filepath.Join(base, ".git"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, err = a.toolExec(a.files, nil).Git(t.Context(), filepath.Join(base, "root/sub"), "status")
+	_, err = Exec(w, nil, false).Git(t.Context(), filepath.Join(base, "root/sub"), "status")
 	if err == nil || !strings.Contains(err.Error(), "--add-dir "+base+" opens it") {
 		t.Errorf("a repository above: %v", err)
 	}
