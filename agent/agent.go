@@ -91,9 +91,9 @@ type App struct {
 	store     session.Store
 	host      *host.Host
 	providers *profile.Registry
+	models    *profile.Source
 	clients   *transport.Clients
 	waits     *clock.HumanWaits
-	renewal   renewal
 
 	// locks are those of the sessions that this process works in; children is nil
 	// where the store can not keep them.
@@ -103,7 +103,6 @@ type App struct {
 	mu       sync.Mutex
 	closing  bool // Close was called
 	closed   bool // and nothing begins any more
-	choice   *profile.Choice
 	sessions map[string]*conversation
 	trees    map[string]*tree // by root
 	live     map[string]bool  // calls of plugins that are under way, by id
@@ -152,6 +151,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 		// They stay guarded; nobody finds them here any more.
 		a.o.Dirs.Config, a.o.Dirs.Cache = "", ""
 	}
+	a.models = &profile.Source{Registry: a.providers, Selection: a.o.Selection(), Own: o.Provider, OwnModel: o.Model, Log: o.Log}
 	a.openChildren()
 	a.host = host.New(a.hostOptions())
 	for _, own := range ownAgents() {
@@ -234,7 +234,8 @@ func (a *App) Blobs() blob.Store {
 }
 
 // Close takes plugins down and gives everything back: first children are stopped,
-// then the sessions are left, then plugins go. Runs must have ended.
+// then the sessions are left, then plugins go, which may still ask for completions.
+// Runs must have ended.
 func (a *App) Close(ctx context.Context) error {
 	a.mu.Lock()
 	ended := a.closed || a.closing
@@ -255,13 +256,10 @@ func (a *App) Close(ctx context.Context) error {
 	left.Wait()
 	a.mu.Lock()
 	a.closed = true
-	choice, trees := a.choice, a.trees
+	trees := a.trees
 	a.mu.Unlock()
-	a.renewal.end()
-	err = errors.Join(err, a.host.Close(ctx))
-	if choice != nil && a.o.Provider == nil {
-		err = errors.Join(err, choice.Provider.Close())
-	}
+	a.models.Stop()
+	err = errors.Join(err, a.host.Close(ctx), a.models.Close())
 	a.clients.Close()
 	for _, t := range trees {
 		err = errors.Join(err, t.files.Close())
@@ -269,41 +267,9 @@ func (a *App) Close(ctx context.Context) error {
 	return errors.Join(err, a.store.Close(), a.files.Close())
 }
 
-// choose is the configured provider and model. Every error says what to set.
-func (a *App) choose(ctx context.Context) (profile.Choice, error) {
-	if a.o.Provider == nil && a.o.Config.Provider.Model == "" {
-		return profile.Choice{}, a.unchosen(profile.ErrNoModel())
-	}
-	return a.connect(ctx)
-}
-
-// connect makes the provider when a request first needs it. Its model is the
-// configured one, if one is.
-func (a *App) connect(ctx context.Context) (profile.Choice, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.choice != nil {
-		return *a.choice, nil
-	}
-	c := profile.Choice{Provider: a.o.Provider, Model: a.o.Model}
-	if a.o.Provider == nil {
-		var err error
-		s := a.o.Selection()
-		if c, err = a.providers.Connect(ctx, s); err != nil {
-			return c, a.unchosen(err)
-		}
-		if s.Config.Provider.Model != "" {
-			c.Model, c.Kept = profile.Known(s)
-		}
-		c.Provider = advised{c.Provider, c.Secrets, func() { a.renewal.begin(a, c.Kept) }}
-	}
-	a.choice = &c
-	return c, nil
-}
-
 // Endpoint names the model and the server, name and port, that runs go to; the
 // server is empty for an embedder's provider.
 func (a *App) Endpoint(ctx context.Context) (model, host string, err error) {
-	c, err := a.choose(ctx)
+	c, err := a.choose(ctx, "")
 	return c.Model.ID, c.Host, err
 }

@@ -10,12 +10,14 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"alisio/agent/config"
+	"alisio/agent/profile"
 	"alisio/llm"
 	"alisio/llm/chatapi"
 	"alisio/plug"
@@ -198,8 +200,9 @@ func TestRunRenewsAnOldCatalogBehindItsAnswer(t *testing.T) {
 		if err != nil || out.Text != "hi" {
 			t.Fatalf("%s: got %+v, %v", c.name, out, err)
 		}
-		if a.renewal.done != nil {
-			<-a.renewal.done
+		for old := c.age > 24*time.Hour; old; runtime.Gosched() {
+			kept, _ := profile.Kept(o.Selection())
+			old = time.Since(kept.Fetched) > time.Hour && t.Context().Err() == nil
 		}
 		if out, err = a.Run(t.Context(), out.SessionID, "again", RunOptions{}); err != nil || out.Text != "hi" {
 			t.Fatalf("%s: got %+v, %v", c.name, out, err)
@@ -259,7 +262,7 @@ func TestKeptCatalogFillsTheModel(t *testing.T) {
 	o := toyOptions(t, s.URL)
 	o.Config.Provider.Model = "old"
 	keep(t, o, time.Hour)
-	c, err := open(t, o).choose(t.Context())
+	c, err := open(t, o).choose(t.Context(), "")
 	if err != nil || c.Model.ContextWindow != 8 || s.seen() != "" {
 		t.Errorf("got %+v, %v, asked %q", c.Model, err, s.seen())
 	}

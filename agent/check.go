@@ -7,7 +7,6 @@ import (
 	"log/slog"
 
 	"alisio/agent/run"
-	"alisio/llm"
 )
 
 // CheckOptions makes an application from options and lets it go, so that what is wrong with
@@ -20,7 +19,7 @@ func CheckOptions(ctx context.Context, o Options, model bool) error {
 		return err
 	}
 	if model {
-		_, err = a.choose(ctx)
+		_, err = a.choose(ctx, "")
 	}
 	return errors.Join(err, a.Close(ctx))
 }
@@ -29,14 +28,4 @@ func CheckOptions(ctx context.Context, o Options, model bool) error {
 func CheckOutputSchema(raw json.RawMessage) error {
 	_, err := run.NewOutput(raw)
 	return err
-}
-
-// unchosen tells of a model that was not named where a configuration that names one
-// would not be read.
-func (a *App) unchosen(err error) error {
-	if !a.o.Hermetic || a.o.Config.Provider.Model != "" {
-		return err
-	}
-	return llm.Errorf(llm.CauseOf(err), "%w", err).
-		WithHint("name one with --model NAME or ALISIO_MODEL: a hermetic run reads no configuration but that of --config")
 }

@@ -33,7 +33,7 @@ func (a *App) openChildren() {
 			return names
 		},
 		Resolve: func(ctx context.Context, root, name string) (llm.Model, error) {
-			c, err := a.choiceOf(ctx, a.named(ctx, root, name))
+			c, err := a.modelFor(ctx, root, name)
 			return c.Model, err
 		},
 		Workspace: a.childWorkspace, NewID: NewID,
@@ -148,7 +148,7 @@ func (a *App) runChild(ctx context.Context, r child.Request) (plug.ChildOutcome,
 
 // work runs an input in a child that is locked.
 func (a *App) work(ctx context.Context, r child.Request, in run.Input, onEvent func(plug.Event)) (run.Outcome, error) {
-	choice, err := a.choiceOf(ctx, a.named(ctx, r.Root, r.Model))
+	choice, err := a.modelFor(ctx, r.Root, r.Model)
 	if err != nil {
 		return run.Outcome{}, err
 	}

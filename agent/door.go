@@ -351,7 +351,7 @@ func (a *App) Enqueue(ctx context.Context, sessionID, text string) error {
 // is shown on, and the words of its own in it.
 func (a *App) Startup(ctx context.Context, c plug.ScreenContext) string {
 	c.Version, c.Directory, c.User = Version, atHome(a.o.Dir, a.o.Getenv("HOME")), a.o.Getenv("USER")
-	if choice, err := a.choose(ctx); err == nil {
+	if choice, err := a.choose(ctx, ""); err == nil {
 		c.Model, c.Server = choice.Model.ID, choice.Host
 	}
 	return a.host.Startup(ctx, c)

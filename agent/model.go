@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,55 +13,49 @@ import (
 	"alisio/plug"
 )
 
-// choiceOf is the provider with a model of it: the application's, or the one of a
-// name, "id" or "provider/id".
-func (a *App) choiceOf(ctx context.Context, name string) (profile.Choice, error) {
-	if name == "" {
-		return a.choose(ctx)
+// modelFor is the provider with the model of a name, "id" or "provider/id", for a
+// session; empty and "inherit" stand for the one that was chosen there, the one of its
+// agent, or of a child the one of its spec.
+func (a *App) modelFor(ctx context.Context, sessionID, name string) (profile.Choice, error) {
+	if inherits(name) {
+		name = a.inherited(ctx, sessionID)
 	}
-	c, err := a.connect(ctx)
-	if err != nil {
-		return c, err
-	}
-	if rest, ok := strings.CutPrefix(name, c.Provider.ID()+"/"); ok {
-		name = rest
-	}
-	if a.o.Provider != nil {
-		if c.Model.ID != name {
-			c.Model = llm.Model{ID: name}
-		}
-		return c, nil
-	}
-	s := a.o.Selection()
-	s.Config.Provider.Model = name
-	c.Model, c.Kept = profile.Known(s)
-	return c, nil
+	return a.choose(ctx, name)
 }
 
-// named is the name of a model for a session; empty and "inherit" stand for the one
-// that was chosen there, the one of its agent, or of a child the one of its spec.
-func (a *App) named(ctx context.Context, sessionID, name string) string {
-	if name != "" && name != "inherit" {
-		return name
-	}
+func inherits(name string) bool { return name == "" || name == "inherit" }
+
+// inherited is what the model of a session is called; empty: the application's.
+func (a *App) inherited(ctx context.Context, sessionID string) string {
 	c := a.look(sessionID)
 	if c.parent != "" && a.children != nil {
 		m, _ := a.children.Model(ctx, sessionID) // the application's, when it can not be read
 		return m.ID
 	}
-	if name = c.chosen().model; name != "" {
+	if name := c.chosen().model; name != "" {
 		return name
 	}
-	if agent, err := a.agentOf(c); err == nil && agent.Spec.Model != "inherit" {
+	if agent, err := a.agentOf(c); err == nil && !inherits(agent.Spec.Model) {
 		return agent.Spec.Model
 	}
 	return ""
 }
 
+// choose is the provider with the model of a name; without one, the application's. Where
+// a configuration that names a model would not be read, an error says so.
+func (a *App) choose(ctx context.Context, name string) (profile.Choice, error) {
+	c, err := a.models.Choose(ctx, name)
+	if err == nil || !a.o.Hermetic || a.o.Config.Provider.Model != "" {
+		return c, err
+	}
+	return c, llm.Errorf(llm.CauseOf(err), "%w", err).
+		WithHint("name one with --model NAME or ALISIO_MODEL: a hermetic run reads no configuration but that of --config")
+}
+
 // ModelOf is the model that the next run of a session asks, and the effort, empty
 // for the server's; an empty id is the next new session.
 func (a *App) ModelOf(ctx context.Context, sessionID string) (llm.Model, string, error) {
-	c, err := a.choiceOf(ctx, a.named(ctx, sessionID, ""))
+	c, err := a.modelFor(ctx, sessionID, "")
 	return c.Model, a.effortOf(a.settings(sessionID)), err
 }
 
@@ -80,9 +73,11 @@ func (a *App) SetModel(ctx context.Context, sessionID, name string) (llm.Model, 
 	if name == "" || len(name) > maxModelName || strings.Contains(name, " ") || !text.IsPlain(name) {
 		return llm.Model{}, llm.Errorf(llm.CauseBadRequest, "%.80q is no name of a model: it is one word", name)
 	}
-	if c, err := a.connect(ctx); err == nil {
-		name = strings.TrimPrefix(name, c.Provider.ID()+"/")
+	c, err := a.choose(ctx, name)
+	if err != nil {
+		return llm.Model{}, err
 	}
+	name = c.Model.ID
 	if kept, err := a.Models(ctx, false); err == nil && len(kept.Models) > 0 {
 		ids := make([]string, len(kept.Models))
 		for i, m := range kept.Models {
@@ -91,10 +86,6 @@ func (a *App) SetModel(ctx context.Context, sessionID, name string) (llm.Model, 
 		if !slices.Contains(ids, name) && a.o.Config.Models[name].ContextWindow == 0 {
 			return llm.Model{}, unknownName("model", name, ids)
 		}
-	}
-	c, err := a.choiceOf(ctx, name)
-	if err != nil {
-		return llm.Model{}, err
 	}
 	if err := a.choosing(sessionID, func(v *conversation) { v.model = name }); err != nil || sessionID == "" {
 		return c.Model, err
@@ -123,12 +114,8 @@ func Efforts() []string {
 	return []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 }
 
-const (
-	// maxSide bounds the answer of a side question, in tokens.
-	maxSide = 4096
-	// maxModelName bounds the name of a model, in bytes.
-	maxModelName = 400
-)
+// maxModelName bounds the name of a model, in bytes.
+const maxModelName = 400
 
 // SideQuestion asks the session's model something beside the task, with the
 // conversation in sight and without tools. Nothing of it is kept.
@@ -144,49 +131,18 @@ func (a *App) SideQuestion(ctx context.Context, sessionID, question string) (str
 		}
 	}
 	done, err := a.complete(ctx, plug.Completion{
-		SessionID: sessionID, Effort: a.effortOf(a.settings(sessionID)), MaxOutputTokens: maxSide,
+		SessionID: sessionID, Effort: a.effortOf(a.settings(sessionID)),
 		Instructions: "Answer the last question briefly. It stands beside the task: call no tool, and do not go on with the task.",
 		Messages:     append(slices.Clip(messages), llm.Message{Role: llm.RoleUser, Text: question}),
 	})
 	return done.Text, err
 }
 
-// complete asks a model for one answer without tools (plug.API.Complete). A panic of
-// the provider is its failure.
-func (a *App) complete(ctx context.Context, q plug.Completion) (out plug.Completed, err error) {
-	c, err := a.choiceOf(ctx, a.named(ctx, q.SessionID, q.Model))
+// complete asks a model for one answer without tools (plug.API.Complete).
+func (a *App) complete(ctx context.Context, q plug.Completion) (plug.Completed, error) {
+	c, err := a.modelFor(ctx, q.SessionID, q.Model)
 	if err != nil {
 		return plug.Completed{}, err
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("complete: provider %s: panic: %v", c.Provider.ID(), p)
-		}
-	}()
-	limit := q.MaxOutputTokens
-	if limit <= 0 {
-		limit = maxSide
-	}
-	out.Model = c.Model.ID
-	req := llm.Request{Model: c.Model.ID, Instructions: q.Instructions, Messages: q.Messages, MaxOutputTokens: limit}
-	if q.Effort != "" && c.Model.TakesEffort(q.Effort) {
-		req.Effort = q.Effort
-	}
-	for e, err := range c.Provider.Stream(ctx, req) {
-		if err != nil {
-			return out, fmt.Errorf("complete: %w", err)
-		}
-		if e.Kind != llm.Completed || e.Message == nil {
-			continue
-		}
-		out.Text, out.Truncated = e.Message.Text, e.Message.Truncated
-		if e.Usage != nil {
-			out.Usage = *e.Usage
-		}
-	}
-	if out.Text == "" {
-		return out, errors.New("complete: the model said nothing")
-	}
-	out.Text = llm.Redact(out.Text, c.Secrets...)
-	return out, nil
+	return c.Complete(ctx, q)
 }

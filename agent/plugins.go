@@ -46,10 +46,7 @@ func (a *App) hostOptions() host.Options {
 				return c.Models, err
 			},
 			Resolve: func(ctx context.Context, name string) (llm.Model, error) {
-				if name == "inherit" {
-					name = ""
-				}
-				c, err := a.choiceOf(ctx, name)
+				c, err := a.modelFor(ctx, "", name)
 				return c.Model, err
 			},
 		},
@@ -163,7 +160,7 @@ func (a *App) pluginGit(ctx context.Context, plugin, sessionID, dir string, args
 	in := ports.Inside(c.files)
 	may := func(path string) bool { return a.worktree(path) || in(path) }
 	if !changes {
-		e, err := proc.Git(ctx, proc.Command{Dir: dir, Redact: llm.NewRedaction(a.secrets()...), Impersonal: a.o.Hermetic}, may, args...)
+		e, err := proc.Git(ctx, proc.Command{Dir: dir, Redact: llm.NewRedaction(a.models.Secrets()...), Impersonal: a.o.Hermetic}, may, args...)
 		return plug.Exit(e), err
 	}
 	plan := plug.Plan{
@@ -179,15 +176,6 @@ func (a *App) pluginGit(ctx context.Context, plugin, sessionID, dir string, args
 		e, err := proc.GitChange(ctx, proc.Command{Dir: dir, Redact: llm.NewRedaction(secrets...), Impersonal: a.o.Hermetic}, may, args...)
 		return plug.Exit(e), err
 	})
-}
-
-func (a *App) secrets() []string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.choice == nil {
-		return nil
-	}
-	return a.choice.Secrets
 }
 
 // effectOf carries out an effect that a plugin wants in a session: the gate decides,
@@ -228,7 +216,7 @@ func (a *App) effectOf(ctx context.Context, plugin string, c *conversation, tool
 		told(plug.ToolCompleted{ID: call.ID, Name: call.Name, IsError: true, Preview: err.Error()})
 		return plug.Exit{}, err
 	}
-	exit, failed := do(ctx, a.secrets())
+	exit, failed := do(ctx, a.models.Secrets())
 	call.Done, call.Ended = true, time.Now()
 	call.Result = plug.Text(exit.Output).WithSummary("exit %d", exit.Code)
 	if failed != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"testing"
 
 	"alisio/agent/perm"
-	"alisio/agent/profile"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -259,73 +257,17 @@ func TestStateOfAPlugin(t *testing.T) {
 	})
 }
 
-// odd is a provider of one function.
-type odd func(ctx context.Context, req llm.Request, yield func(llm.Event, error) bool)
-
-func (odd) ID() string   { return "odd" }
-func (odd) Close() error { return nil }
-func (f odd) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
-	return func(yield func(llm.Event, error) bool) { f(ctx, req, yield) }
-}
-
 func TestCompletionsOfAPlugin(t *testing.T) {
-	var api *plug.API
-	var asked llm.Request
-	a := engine(t, "memory", realPath(t.TempDir()), Options{
-		Effort: "high", Plugins: []plug.Plugin{plugged("toy", &api, nil)},
-		Provider: odd(func(ctx context.Context, req llm.Request, yield func(llm.Event, error) bool) {
-			asked = req
-			m := llm.Message{Role: llm.RoleAssistant, Text: "the key is sk-secret", Truncated: true}
-			switch req.Messages[len(req.Messages)-1].Text {
-			case "panic":
-				panic("in the provider")
-			case "silence":
-				return
-			case "nothing":
-				m.Text = ""
-			case "error":
-				yield(llm.Event{}, llm.Errorf(llm.CauseQuota, "no credit"))
-				return
-			case "wait":
-				<-ctx.Done()
-				yield(llm.Event{}, ctx.Err())
-				return
-			}
-			yield(llm.Event{Kind: llm.Completed, Message: &m, Usage: &llm.Usage{Input: 7, Output: 3}}, nil)
-		}),
-	})
-	a.choice = &profile.Choice{Provider: a.o.Provider, Model: llm.Model{ID: "toy", Efforts: []string{"low"}}, Secrets: []string{"sk-secret"}}
-	ask := func(ctx context.Context, q plug.Completion, text string) (plug.Completed, error) {
-		q.Messages = []llm.Message{{Role: llm.RoleUser, Text: text}}
-		return api.Complete(ctx, q)
-	}
+	p := newScripts(t, map[string]string{"go": `{"text":"hi"}`, "a": `{"text":"A"}`, "b": `{"text":"B"}`, "c": `{"text":"C"}`})
+	_, api, id := one(t, "memory", realPath(t.TempDir()), Options{Provider: p})
 	ctx := context.Background()
-	done, err := ask(ctx, plug.Completion{Instructions: "be brief", Effort: "low", MaxOutputTokens: 9}, "go")
-	if want := (plug.Completed{Text: "the key is [redacted]", Model: "toy", Usage: llm.Usage{Input: 7, Output: 3}, Truncated: true}); err != nil || done != want {
-		t.Errorf("got %+v, %v", done, err)
-	}
-	if asked.Model != "toy" || asked.Instructions != "be brief" || asked.Effort != "low" || asked.MaxOutputTokens != 9 || len(asked.Tools) != 0 {
-		t.Errorf("asked %+v", asked)
-	}
-	// An effort that the model has not, and no bound.
-	if done, err := ask(ctx, plug.Completion{Model: "odd/other", Effort: "high"}, "go"); err != nil || done.Model != "other" || asked.Model != "other" ||
-		asked.MaxOutputTokens != maxSide {
-		t.Errorf("got %+v, %v, asked %+v", done, err, asked)
-	}
-	if _, err := ask(ctx, plug.Completion{Effort: "high"}, "go"); err != nil || asked.Effort != "" {
-		t.Errorf("asked %+v, %v", asked, err)
-	}
-	for text, want := range map[string]string{"panic": "panic: in the provider", "silence": "said nothing", "nothing": "said nothing", "error": "no credit"} {
-		if done, err := ask(ctx, plug.Completion{}, text); err == nil || !strings.Contains(err.Error(), want) || done.Text != "" {
-			t.Errorf("%s: got %+v, %v", text, done, err)
+	for text, q := range map[string]plug.Completion{"a": {}, "b": {Model: "inherit"}, "c": {SessionID: id}} {
+		q.Messages = []llm.Message{{Role: llm.RoleUser, Text: text}}
+		if done, err := api.Complete(ctx, q); err != nil || done.Text != strings.ToUpper(text) || done.Model != "toy" {
+			t.Errorf("%+v: got %+v, %v", q, done, err)
 		}
 	}
-	stopped, cancel := context.WithCancel(ctx)
-	cancel()
-	if _, err := ask(stopped, plug.Completion{}, "wait"); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	for name, want := range map[string]string{"": "toy", "inherit": "toy", "odd/x": "x", "y": "y"} {
+	for name, want := range map[string]string{"": "toy", "inherit": "toy", p.ID() + "/x": "x", "y": "y"} {
 		if m, err := api.Models.Resolve(ctx, name); err != nil || m.ID != want {
 			t.Errorf("%s: got %+v, %v", name, m, err)
 		}

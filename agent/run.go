@@ -88,7 +88,7 @@ func (a *App) output(raw json.RawMessage) (*run.Output, error) {
 
 // attempt locks the session and runs in it.
 func (a *App) attempt(ctx context.Context, in run.Input, onBegin func()) (out request.Outcome, err error) {
-	choice, err := a.choiceOf(ctx, a.named(ctx, in.SessionID, ""))
+	choice, err := a.modelFor(ctx, in.SessionID, "")
 	if err != nil {
 		return out, err
 	}

@@ -29,10 +29,10 @@ type Catalog struct {
 // dueAfter is the age at which a kept catalog is fetched again.
 const dueAfter = 24 * time.Hour
 
-// Due reports whether a catalog that was fetched at a time is so old that it is to
+// due reports whether a catalog that was fetched at a time is so old that it is to
 // be fetched again. One from the future is: the clock was wrong, and may have been
 // for long.
-func Due(fetched, now time.Time) bool {
+func due(fetched, now time.Time) bool {
 	age := now.Sub(fetched)
 	return age < 0 || age > dueAfter
 }

@@ -72,7 +72,7 @@ func ids(c Catalog) string {
 func TestCatalogIsKeptForWhenTheServerIsGone(t *testing.T) {
 	p := open(t, wares)
 	c, err := p.registry.Models(t.Context(), p.s)
-	if err != nil || ids(c) != "b:9:3 a:8:4" || c.Stale != nil || c.Unkept != nil || Due(c.Fetched, time.Now()) {
+	if err != nil || ids(c) != "b:9:3 a:8:4" || c.Stale != nil || c.Unkept != nil || due(c.Fetched, time.Now()) {
 		t.Fatalf("got %+v, %v", c, err)
 	}
 	p.Close()
@@ -160,7 +160,7 @@ func TestDamagedCatalogIsWrittenOver(t *testing.T) {
 		if c, ok := Kept(p.s); ok {
 			t.Errorf("%s: got %+v", name, c)
 		}
-		if c, err := p.registry.Choose(t.Context(), p.s); err != nil || c.Model.ContextWindow != 0 {
+		if c, err := choose(&p.registry, p.s); err != nil || c.Model.ContextWindow != 0 {
 			t.Errorf("%s: chose %+v, %v", name, c, err)
 		}
 		if _, err := p.registry.Models(t.Context(), p.s); err != nil {
@@ -186,7 +186,7 @@ func TestCatalogThatCanNotBeKept(t *testing.T) {
 
 func TestConfigurationGoesBeforeTheCatalog(t *testing.T) {
 	p := open(t, wares)
-	if c, err := p.registry.Choose(t.Context(), p.s); err != nil || c.Model.ContextWindow != 0 || !c.Kept.IsZero() {
+	if c, err := choose(&p.registry, p.s); err != nil || c.Model.ContextWindow != 0 || !c.Kept.IsZero() {
 		t.Fatalf("nothing kept: got %+v, %v", c, err)
 	}
 	if _, err := p.registry.Models(t.Context(), p.s); err != nil {
@@ -204,7 +204,7 @@ func TestConfigurationGoesBeforeTheCatalog(t *testing.T) {
 	} {
 		s := p.s
 		s.Config.Provider.Model, s.Config.Provider.ContextWindow = c.model, c.set
-		got, err := p.registry.Choose(t.Context(), s)
+		got, err := choose(&p.registry, s)
 		if err != nil || got.Model.ContextWindow != c.window || got.Model.MaxOutputTokens != c.output ||
 			(got.Model.Price != nil) != c.price || got.Kept.IsZero() {
 			t.Errorf("%+v: got %+v, %v", c, got, err)
@@ -238,11 +238,11 @@ func TestUsable(t *testing.T) {
 func TestDue(t *testing.T) {
 	now := time.Now()
 	for age, want := range map[time.Duration]bool{0: false, 24 * time.Hour: false, 25 * time.Hour: true, -time.Hour: true} {
-		if got := Due(now.Add(-age), now); got != want {
+		if got := due(now.Add(-age), now); got != want {
 			t.Errorf("%v: got %v", age, got)
 		}
 	}
-	if !Due(time.UnixMilli(math.MaxInt64), now) || !Due(time.Time{}, now) {
+	if !due(time.UnixMilli(math.MaxInt64), now) || !due(time.Time{}, now) {
 		t.Error("the ends of time are not due")
 	}
 }

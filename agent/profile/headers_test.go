@@ -25,7 +25,7 @@ func chosen(t *testing.T, cfg config.Config, env map[string]string) (Choice, *pl
 		}}); err != nil {
 		t.Fatal(err)
 	}
-	c, err := r.Choose(t.Context(), Selection{
+	c, err := choose(&r, Selection{
 		Config: cfg, Getenv: func(k string) string { return env[k] },
 		Loopback: func(h string) bool { return h == "127.0.0.1" },
 	})

@@ -1,6 +1,6 @@
 // Package profile chooses the model that a run talks to: it keeps the
 // registered kinds of providers and makes the one that flags, environment and
-// the provider block of the configuration ask for. It keeps the catalogs of
+// the provider block of the configuration ask for, when it is first needed. It keeps the catalogs of
 // servers on disk, for what the configuration does not say of a model.
 //
 // It alone reads a key, and the values of headers, from the environment, and hands
@@ -98,26 +98,6 @@ type Choice struct {
 
 // minSecret is the length in bytes from which a value is taken for a secret.
 const minSecret = 16
-
-// Choose makes the provider of the configured endpoint and says what is known of
-// the model. Every error says what to set.
-func (r *Registry) Choose(ctx context.Context, s Selection) (Choice, error) {
-	if s.Config.Provider.Model == "" {
-		return Choice{}, ErrNoModel()
-	}
-	c, err := r.Connect(ctx, s)
-	if err != nil {
-		return c, err
-	}
-	c.Model, c.Kept = Known(s)
-	return c, nil
-}
-
-// ErrNoModel tells that no model is chosen.
-func ErrNoModel() error {
-	return llm.Errorf(llm.CauseBadRequest, "no model is chosen").
-		WithHint("name one with --model NAME, ALISIO_MODEL or provider.model in the configuration")
-}
 
 // Known says what is known of the chosen model without asking anybody, and when
 // the catalog was fetched that says a part of it; zero when none is kept.

@@ -29,6 +29,11 @@ func load(t *testing.T, body string, env map[string]string) config.Config {
 // nobody is a provider that is never asked.
 type nobody struct{ llm.Provider }
 
+// choose is what a source of the configured endpoint gives a new application.
+func choose(r *Registry, s Selection) (Choice, error) {
+	return (&Source{Registry: r, Selection: s}).Choose(context.Background(), "")
+}
+
 func TestChoose(t *testing.T) {
 	key := map[string]string{"OPENAI_API_KEY": "sk-test"}
 	for _, c := range []struct {
@@ -62,7 +67,7 @@ func TestChoose(t *testing.T) {
 				t.Fatal(err)
 			}
 			cfg := load(t, c.config, c.env)
-			choice, err := r.Choose(context.Background(), Selection{
+			choice, err := choose(&r, Selection{
 				Config: cfg, Getenv: func(k string) string { return c.env[k] },
 				Loopback: func(h string) bool { return h == "127.0.0.1" || h == "localhost" },
 			})
@@ -115,7 +120,7 @@ func TestRegister(t *testing.T) {
 	if r.endpoint() != nil {
 		t.Error("it is still registered")
 	}
-	if _, err := r.Choose(context.Background(), Selection{Config: load(t, `{"provider":{"model":"m"}}`, nil)}); err == nil {
+	if _, err := choose(&r, Selection{Config: load(t, `{"provider":{"model":"m"}}`, nil)}); err == nil {
 		t.Error("chosen without a provider")
 	}
 }
@@ -125,7 +130,7 @@ func TestOnlyARealKeyIsASecret(t *testing.T) {
 		var r Registry
 		r.Register(plug.ProviderRegistration{ID: "toy", Endpoint: true,
 			Create: func(context.Context, plug.ProviderSettings) (llm.Provider, error) { return nobody{}, nil }})
-		c, err := r.Choose(context.Background(), Selection{
+		c, err := choose(&r, Selection{
 			Config: load(t, `{"provider":{"model":"m"}}`, nil), Getenv: func(string) string { return key },
 			Loopback: func(string) bool { return false },
 		})

@@ -1,0 +1,49 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// maxCompletion bounds an answer for which nobody set a bound, in tokens.
+const maxCompletion = 4096
+
+// Complete asks the model of a choice, which stands there before q.Model, for one answer
+// without tools (plug.API.Complete). A panic of the provider is its failure.
+func (c Choice) Complete(ctx context.Context, q plug.Completion) (out plug.Completed, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("complete: provider %s: panic: %v", c.Provider.ID(), p)
+		}
+	}()
+	limit := q.MaxOutputTokens
+	if limit <= 0 {
+		limit = maxCompletion
+	}
+	out.Model = c.Model.ID
+	req := llm.Request{Model: c.Model.ID, Instructions: q.Instructions, Messages: q.Messages, MaxOutputTokens: limit}
+	if q.Effort != "" && c.Model.TakesEffort(q.Effort) {
+		req.Effort = q.Effort
+	}
+	for e, err := range c.Provider.Stream(ctx, req) {
+		if err != nil {
+			return out, fmt.Errorf("complete: %w", err)
+		}
+		if e.Kind != llm.Completed || e.Message == nil {
+			continue
+		}
+		out.Text, out.Truncated = e.Message.Text, e.Message.Truncated
+		if e.Usage != nil {
+			out.Usage = *e.Usage
+		}
+	}
+	if out.Text == "" {
+		return out, errors.New("complete: the model said nothing")
+	}
+	out.Text = llm.Redact(out.Text, c.Secrets...)
+	return out, nil
+}
