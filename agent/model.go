@@ -90,14 +90,22 @@ func (a *App) SetModel(ctx context.Context, sessionID, name string) (llm.Model, 
 	if err := a.choosing(sessionID, func(v *conversation) { v.model = name }); err != nil || sessionID == "" {
 		return c.Model, err
 	}
-	if s, ok := a.store.(interface {
-		SetModel(ctx context.Context, id, provider, model string) error
-	}); ok {
-		if err := s.SetModel(ctx, sessionID, a.server(c), c.Model.ID); err != nil {
-			return c.Model, session.Caused(err)
-		}
+	if err := a.storeModel(ctx, sessionID, c); err != nil {
+		return c.Model, err
 	}
 	return c.Model, a.between(sessionID).emit(ctx, plug.ModelChanged{Model: c.Model.ID, Previous: before.ID})
+}
+
+// storeModel notes with which server and model a session is continued, if the store has
+// room for it.
+func (a *App) storeModel(ctx context.Context, sessionID string, c profile.Choice) error {
+	s, ok := a.store.(interface {
+		SetModel(ctx context.Context, id, provider, model string) error
+	})
+	if !ok {
+		return nil
+	}
+	return session.Caused(s.SetModel(ctx, sessionID, a.server(c), c.Model.ID))
 }
 
 // SetEffort chooses the reasoning effort of a session from its next run on; empty is

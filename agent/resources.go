@@ -20,6 +20,20 @@ type Skill = plug.Skill
 // Template is a prompt that a person calls by its name.
 type Template = resource.Template
 
+// The words of skills, for those who may not import them.
+type (
+	// FoundSkill is a skill with its place, also one that is switched off.
+	FoundSkill = resource.Skill
+	// ResourceDiagnostic tells of a skill or a template that is not as it should be.
+	ResourceDiagnostic = resource.Diagnostic
+)
+
+// What diagnostics of resources can be.
+const (
+	ResourceError   = resource.Error
+	ResourceWarning = resource.Warning
+)
+
 // projectFiles are the trusted files of the project, as they were hashed, and
 // whether there are any.
 func (a *App) projectFiles() (trusted bool, files []resource.File) {
@@ -92,6 +106,30 @@ func (a *App) pluginDirs(of func(plug.ResourceDirs) []string) []resource.PluginD
 // Skills lists the effective skills, sorted by name.
 func (a *App) Skills(ctx context.Context) ([]Skill, error) {
 	return ports.Skills(a.findSkills(ctx).Offered()), ctx.Err()
+}
+
+// FoundSkills looks for skills, and returns those that are effective and those that are
+// switched off, sorted by name, with what was said of them.
+func (a *App) FoundSkills(ctx context.Context) ([]FoundSkill, []ResourceDiagnostic) {
+	s := a.findSkills(ctx)
+	return s.All, s.Problems
+}
+
+// ValidateSkills judges, by every rule of the format, all skills that are found, or
+// those in and below directories, which are absolute. count is how many there were.
+func (a *App) ValidateSkills(ctx context.Context, dirs ...string) (all []ResourceDiagnostic, count int) {
+	if len(dirs) == 0 {
+		return a.findSkills(ctx).Report(ctx)
+	}
+	return resource.FindSkills(ctx, resource.SkillOptions{Configured: dirs}).Report(ctx)
+}
+
+// FoundTemplates looks for templates, or for those in directories, which are absolute.
+func (a *App) FoundTemplates(dirs ...string) *resource.Templates {
+	if len(dirs) > 0 {
+		return resource.FindTemplatesIn(dirs)
+	}
+	return a.templates()
 }
 
 // skillList is what the model is told of the skills before it loads one.

@@ -256,12 +256,7 @@ func (a *App) sameServer(ctx context.Context, head session.Session, c profile.Ch
 			WithHint("name it with --base-url or in the configuration: what was said there would go to " + now)
 	}
 	a.o.Log.Warn("the session was with the server at " + was + "; all of it goes to " + now + " now")
-	if s, ok := a.store.(interface {
-		SetModel(ctx context.Context, id, provider, model string) error
-	}); ok {
-		return session.Caused(s.SetModel(ctx, head.ID, a.server(c), c.Model.ID))
-	}
-	return nil
+	return a.storeModel(ctx, head.ID, c)
 }
 
 // tellInterrupted says that the last run of a session has no end.

@@ -98,7 +98,6 @@ func newVisit(o Options) *visit {
 		o.Now = time.Now()
 	}
 	v := &visit{o: o, app: o.App}
-	v.app.Store, v.app.Log = nil, nil
 	cfg, err := config.Load(o.Load)
 	if err != nil {
 		v.misread = apart(err)

@@ -40,7 +40,7 @@ func Network(ctx context.Context, o Options) []Check {
 		v.add("configuration", agent.Problem, "alisio doctor lists what is wrong", "it has errors: nobody is contacted, since nobody knows who was meant")
 		return v.checks
 	}
-	app, err := agent.New(ctx, v.app)
+	app, err := agent.NewSilent(ctx, v.app)
 	if err != nil {
 		v.fail("application", err, "alisio doctor tells more")
 		return v.checks

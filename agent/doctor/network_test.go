@@ -174,7 +174,7 @@ func TestNetworkThroughAProxy(t *testing.T) {
 	defer clients.Close()
 	p.with(clients.Client(string(plug.PurposeProvider)))
 	v := newVisit(p.o)
-	app, err := agent.New(t.Context(), v.app)
+	app, err := agent.NewSilent(t.Context(), v.app)
 	if err != nil {
 		t.Fatal(err)
 	}

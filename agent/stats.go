@@ -1,0 +1,77 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+
+	"alisio/agent/perm"
+	"alisio/agent/session"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// Stats is what a session used so far.
+type Stats struct {
+	Model, Agent string
+	Runs         int
+	// Cut: there are more runs, and the tokens are those of the last ones alone.
+	Cut      bool
+	Messages int
+	Usage    llm.Usage
+	Statuses []Status
+}
+
+// mostRuns bounds how many runs of a session are counted.
+const mostRuns = 1000
+
+// Stats counts what is stored of a session; an empty id is one that has not begun.
+func (a *App) Stats(ctx context.Context, sessionID string) (Stats, error) {
+	model, _, err := a.ModelOf(ctx, sessionID)
+	if err != nil {
+		return Stats{}, err
+	}
+	s := Stats{Model: model.ID, Agent: a.AgentOf(sessionID), Statuses: a.Statuses()}
+	if sessionID == "" {
+		return s, nil
+	}
+	messages, err := a.store.Messages(ctx, sessionID)
+	if err != nil {
+		return s, session.Caused(err)
+	}
+	s.Messages = len(messages)
+	if l, ok := a.store.(session.RunList); ok {
+		runs, err := l.Runs(ctx, sessionID, mostRuns+1)
+		if err != nil {
+			return s, session.Caused(err)
+		}
+		s.Cut = len(runs) > mostRuns
+		runs = runs[:min(len(runs), mostRuns)]
+		s.Runs = len(runs)
+		for _, r := range runs {
+			s.Usage = s.Usage.Add(r.Usage)
+		}
+	}
+	return s, nil
+}
+
+// Access is what may happen in a session, each effect "allow", "ask" or "deny".
+type Access struct {
+	Mode                     string
+	ReadOnly                 bool
+	Write, Process, External string
+	// Granted is what a person has allowed while this program runs.
+	Granted []string
+}
+
+// Access says what may happen in a session; an empty id is the next new one.
+func (a *App) Access(sessionID string) Access {
+	c := a.look(sessionID)
+	policy := a.o.Policy
+	policy.Ceiling = policy.Ceiling.Meet(c.ceiling)
+	decide := func(e plug.Effect) string { return policy.Decide(string(e)).Decision.String() }
+	return Access{
+		Mode: string(cmp.Or(policy.Mode, perm.ModeAsk)), ReadOnly: policy.ReadOnly,
+		Write: decide(plug.EffectWrite), Process: decide(plug.EffectProcess), External: decide(plug.EffectExternal),
+		Granted: c.tree.asks.Grants(),
+	}
+}
