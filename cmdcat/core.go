@@ -245,8 +245,12 @@ func runStats(ctx context.Context, c *Catalog, in Input) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	runs := strconv.Itoa(s.Runs)
+	if s.Cut {
+		runs = "more than " + runs + "; the tokens are those of the last " + runs
+	}
 	rows := text.Table{
-		{"model", s.Model}, {"agent", s.Agent}, {"runs", strconv.Itoa(s.Runs)}, {"messages", strconv.Itoa(s.Messages)},
+		{"model", s.Model}, {"agent", s.Agent}, {"runs", runs}, {"messages", strconv.Itoa(s.Messages)},
 		{"tokens", fmt.Sprintf("%d in (%d cached), %d out", s.Usage.Input, s.Usage.CachedInput, s.Usage.Output)},
 	}
 	for _, p := range s.Statuses {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 
 	"alisio/agent"
@@ -69,8 +68,7 @@ func (c *call) completedAgents(ctx context.Context) []args.Candidate {
 	if err != nil {
 		return nil
 	}
-	o.Log = slog.New(slog.DiscardHandler)
-	app, err := agent.New(ctx, o)
+	app, err := agent.NewSilent(ctx, o)
 	if err != nil {
 		return nil
 	}

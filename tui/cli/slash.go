@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 
 	"alisio/agent"
@@ -35,8 +34,7 @@ func (c *call) slashOf(words []string, prompt string) *slash {
 // checkSlash looks a command up before there is a database, and reports whether it
 // asks a model. A template is expanded, so that what it requires is known to be there.
 func (c *call) checkSlash(ctx context.Context, o agent.Options, s slash) (asks bool, code int, err error) {
-	o.Store, o.Log = nil, slog.New(slog.DiscardHandler)
-	app, err := agent.New(ctx, o)
+	app, err := agent.NewSilent(ctx, o)
 	if err != nil {
 		return false, unfit(err), err
 	}

@@ -7,7 +7,6 @@ package extend
 
 import (
 	"context"
-	"log/slog"
 
 	"alisio/agent"
 	"alisio/plug"
@@ -26,9 +25,7 @@ type Call struct {
 // with makes the application, silently: what it would warn of is what the verbs tell.
 func (c *Call) with(ctx context.Context, do func(context.Context, *agent.App) (int, error)) (int, error) {
 	return c.InOrder(ctx, func(ctx context.Context) (int, error) {
-		o := c.Options
-		o.Store, o.Log = nil, slog.New(slog.DiscardHandler)
-		app, err := agent.New(ctx, o)
+		app, err := agent.NewSilent(ctx, c.Options)
 		if err != nil {
 			return base.ExitUsage, err
 		}
