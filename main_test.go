@@ -179,6 +179,7 @@ var arrows = []repocheck.Row{
 	{Package: "agent/host", May: []string{"plug", "llm", "db/storage", "agent/config", "agent/text"}},
 	{Package: "agent/run", May: []string{"plug", "llm", "llm/schema", "agent/clock", "agent/gate", "agent/session", "agent/text"}},
 	{Package: "agent/blob", May: []string{"plug", "llm"}},
+	{Package: "agent/outside", May: []string{"plug", "llm", "agent/gate", "agent/run", "agent/session", "agent/text"}},
 	{Package: "agent/ports", May: []string{"plug", "llm", "agent/proc", "agent/resource", "agent/session", "agent/workspace"}},
 	{Package: "agent/request", May: []string{"plug", "llm", "agent/run", "agent/session"}},
 	{Package: "agent", May: []string{"plug", "llm", "db"}, Any: "agent", But: []string{"agent/tools"}},

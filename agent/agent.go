@@ -18,6 +18,7 @@ import (
 	"alisio/agent/clock"
 	"alisio/agent/config"
 	"alisio/agent/host"
+	"alisio/agent/outside"
 	"alisio/agent/perm"
 	"alisio/agent/profile"
 	"alisio/agent/request"
@@ -92,6 +93,7 @@ type App struct {
 	host      *host.Host
 	providers *profile.Registry
 	models    *profile.Source
+	outside   *outside.Recorder
 	clients   *transport.Clients
 	waits     *clock.HumanWaits
 
@@ -105,7 +107,6 @@ type App struct {
 	closed   bool // and nothing begins any more
 	sessions map[string]*conversation
 	trees    map[string]*tree // by root
-	live     map[string]bool  // calls of plugins that are under way, by id
 	skills   *resource.Skills // as they were found last
 }
 
@@ -139,7 +140,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	}
 	a := &App{
 		o: o, store: o.Store, providers: &profile.Registry{}, waits: &clock.HumanWaits{},
-		clients: clients, sessions: make(map[string]*conversation), trees: make(map[string]*tree), live: make(map[string]bool),
+		clients: clients, sessions: make(map[string]*conversation), trees: make(map[string]*tree),
 	}
 	if a.store == nil {
 		a.store = session.NewMemory()
@@ -154,6 +155,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	a.models = &profile.Source{Registry: a.providers, Selection: a.o.Selection(), Own: o.Provider, OwnModel: o.Model, Log: o.Log}
 	a.openChildren()
 	a.host = host.New(a.hostOptions())
+	a.outside = &outside.Recorder{Store: a.store, Publish: a.host.Publish, Hold: a.locks.Hold, Log: o.Log}
 	for _, own := range ownAgents() {
 		if _, err := a.host.AddAgent(own); err != nil {
 			return nil, errors.Join(err, a.files.Close())

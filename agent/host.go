@@ -10,13 +10,12 @@ import (
 	"time"
 
 	"alisio/agent/config"
-	"alisio/agent/gate"
 	"alisio/agent/host"
+	"alisio/agent/outside"
 	"alisio/agent/ports"
 	"alisio/agent/proc"
 	"alisio/agent/run"
 	"alisio/agent/session"
-	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -138,7 +137,7 @@ func (a *App) pluginExec(ctx context.Context, plugin, sessionID string, cmd plug
 	plan := plug.Plan{
 		Effect: plug.EffectProcess, Title: "for plugin " + plugin, Argv: cmd.Argv, Shell: cmd.Shell, Dir: cmd.Dir, Stdin: cmd.Stdin,
 	}
-	return a.effectOf(ctx, plugin, c, "exec", plan, func(ctx context.Context, secrets []string) (plug.Exit, error) {
+	return a.effect(ctx, plugin, c, "exec", plan, func(ctx context.Context, secrets []string) (plug.Exit, error) {
 		return ports.Exec(c.files, secrets, a.o.Hermetic).Run(ctx, cmd, nil)
 	})
 }
@@ -172,101 +171,19 @@ func (a *App) pluginGit(ctx context.Context, plugin, sessionID, dir string, args
 	if path != "" && !a.worktree(path) {
 		plan.Paths = []plug.PlanPath{{Path: realPath(path), Access: plug.AccessWrite}}
 	}
-	return a.effectOf(ctx, plugin, c, "git", plan, func(ctx context.Context, secrets []string) (plug.Exit, error) {
+	return a.effect(ctx, plugin, c, "git", plan, func(ctx context.Context, secrets []string) (plug.Exit, error) {
 		e, err := proc.GitChange(ctx, proc.Command{Dir: dir, Redact: llm.NewRedaction(secrets...), Impersonal: a.o.Hermetic}, may, args...)
 		return plug.Exit(e), err
 	})
 }
 
-// effectOf carries out an effect that a plugin wants in a session: the gate decides,
-// the journal has it before it begins, and its end is told. It keeps the session from
-// other processes, to which the call would look like a dead one's.
-func (a *App) effectOf(ctx context.Context, plugin string, c *conversation, tool string, plan plug.Plan,
-	do func(context.Context, []string) (plug.Exit, error),
+// effect carries out what a plugin wants in a session; do is given the secrets that are
+// to be taken out of what comes of it.
+func (a *App) effect(ctx context.Context, plugin string, c *conversation, tool string, plan plug.Plan,
+	do func(ctx context.Context, secrets []string) (plug.Exit, error),
 ) (plug.Exit, error) {
-	sessionID := c.id
-	if sessionID == "" {
-		return plug.Exit{}, llm.Errorf(llm.CauseBadRequest, "nothing was said yet: the session does not exist")
-	}
-	release, err := a.locks.Hold(ctx, c.tree.root)
-	if err != nil {
-		return plug.Exit{}, session.Caused(err)
-	}
-	defer release()
-	plan.Title = text.OneLine(plan.Title, maxTold)
-	b := a.between(sessionID)
-	call := session.Call{
-		Session: sessionID, ID: "plugin-" + NewID(), RunID: b.run, Name: plugin + "/" + tool, Effect: plan.Effect, Started: time.Now(),
-	}
-	told := func(p plug.Payload) {
-		if err := b.emit(ctx, p); err != nil {
-			a.o.Log.Warn("an event of a plugin's call is not kept", "error", err)
-		}
-	}
-	told(plug.ToolStarted{ID: call.ID, Name: call.Name, Arguments: "{}", Effect: plan.Effect, Title: plan.Title})
-	release, err = a.allowed(ctx, c, gate.Request{
-		SessionID: sessionID, CallID: call.ID, Tool: call.Name, Plan: plan, Observe: told,
+	return a.outside.Carry(ctx, outside.Effect{
+		Session: c.id, Root: c.tree.root, Plugin: plugin, Tool: tool, Plan: plan, Gate: a.gateOf(c, plug.Agent{}),
+		Do: func(ctx context.Context) (plug.Exit, error) { return do(ctx, a.models.Secrets()) },
 	})
-	defer release()
-	if err == nil {
-		defer a.lives(call.ID)()
-		_, err = a.store.BeginCall(ctx, call)
-	}
-	if err != nil {
-		told(plug.ToolCompleted{ID: call.ID, Name: call.Name, IsError: true, Preview: err.Error()})
-		return plug.Exit{}, err
-	}
-	exit, failed := do(ctx, a.models.Secrets())
-	call.Done, call.Ended = true, time.Now()
-	call.Result = plug.Text(exit.Output).WithSummary("exit %d", exit.Code)
-	if failed != nil {
-		call.Result = plug.Error("%s", failed)
-	}
-	e := b.next(plug.ToolCompleted{
-		ID: call.ID, Name: call.Name, IsError: failed != nil || exit.Code != 0, DurationMs: call.Ended.Sub(call.Started).Milliseconds(),
-		Preview: text.Short(call.Result.PlainText(), maxTold), Summary: call.Result.Summary,
-	})
-	if e.ID, err = a.store.EndCall(context.WithoutCancel(ctx), call, e); err != nil {
-		return exit, session.Caused(err)
-	}
-	a.host.Publish(e)
-	return exit, failed
 }
-
-// allowed asks the gate, and again when a directory was opened on the way: what was
-// approved holds until release.
-func (a *App) allowed(ctx context.Context, c *conversation, r gate.Request) (release func(), err error) {
-	g := a.gateOf(c, plug.Agent{})
-	v, err := g.Decide(ctx, r)
-	release = v.Release
-	if err == nil && v.Opened {
-		first := v.Release
-		v, err = g.Decide(ctx, r)
-		release = func() { v.Release(); first() }
-	}
-	if err == nil && !v.Allowed {
-		err = fmt.Errorf("not allowed: %s", v.Reason)
-	}
-	return release, err
-}
-
-// lives notes that a call of a plugin is under way, until end.
-func (a *App) lives(id string) (end func()) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.live[id] = true
-	return func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		delete(a.live, id)
-	}
-}
-
-func (a *App) alive(id string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.live[id]
-}
-
-// maxTold bounds what is told of a plugin's call, in characters.
-const maxTold = 2000

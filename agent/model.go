@@ -93,7 +93,7 @@ func (a *App) SetModel(ctx context.Context, sessionID, name string) (llm.Model, 
 	if err := a.storeModel(ctx, sessionID, c); err != nil {
 		return c.Model, err
 	}
-	return c.Model, a.between(sessionID).emit(ctx, plug.ModelChanged{Model: c.Model.ID, Previous: before.ID})
+	return c.Model, a.outside.Events(sessionID).Emit(ctx, plug.ModelChanged{Model: c.Model.ID, Previous: before.ID})
 }
 
 // storeModel notes with which server and model a session is continued, if the store has

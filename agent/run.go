@@ -178,7 +178,7 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 	return run.Do(ctx, run.Options{
 		Provider: choice.Provider, Model: choice.Model, Effort: a.effortOf(c.chosen()), Turn: a.turnOf(c),
 		Start: a.starts(c), Nested: a.nested(c), Call: a.callParts(c), Plans: c.plans, Decided: a.decided(c),
-		Secrets: choice.Secrets, Store: a.store, Keep: a.Blobs().Keeper(), Alive: a.alive,
+		Secrets: choice.Secrets, Store: a.store, Keep: a.Blobs().Keeper(), Alive: a.outside.Alive,
 		Files: ports.Files(c.files, a.Blobs().Opener(c.id), choice.Secrets),
 		Exec:  ports.Exec(c.files, choice.Secrets, a.o.Hermetic), Limits: limits,
 		Clock: &active, Server: choice.Host,
@@ -283,7 +283,7 @@ func (a *App) Recover(ctx context.Context, sessionID string, acknowledge bool) (
 	if err != nil {
 		return nil, session.Caused(err)
 	}
-	r := session.Recovery{Effect: a.effect, Alive: a.alive}
+	r := session.Recovery{Effect: a.effectOf, Alive: a.outside.Alive}
 	_, err = session.Reconcile(context.WithoutCancel(ctx), a.store, sessionID, messages, r)
 	var uncertain *session.UncertainError
 	switch {
@@ -297,8 +297,8 @@ func (a *App) Recover(ctx context.Context, sessionID string, acknowledge bool) (
 	return uncertain.Calls, session.Caused(err)
 }
 
-// effect is the widest effect of a tool; what is not known counts as external.
-func (a *App) effect(tool string) plug.Effect {
+// effectOf is the widest effect of a tool; what is not known counts as external.
+func (a *App) effectOf(tool string) plug.Effect {
 	for _, t := range a.host.Tools() {
 		if s := t.Spec(); s.Name == tool {
 			return s.Effect
