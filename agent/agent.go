@@ -156,24 +156,8 @@ func New(ctx context.Context, o Options) (*App, error) {
 	a.openChildren()
 	a.host = host.New(a.hostOptions())
 	a.outside = &outside.Recorder{Store: a.store, Publish: a.host.Publish, Hold: a.locks.Hold, Log: o.Log}
-	for _, own := range ownAgents() {
-		if _, err := a.host.AddAgent(own); err != nil {
-			return nil, errors.Join(err, a.files.Close())
-		}
-	}
-	for _, t := range o.Tools {
-		if _, err := a.host.AddTool(t); err != nil {
-			a.files.Close()
-			return nil, err
-		}
-	}
-	for _, p := range o.Plugins {
-		if !o.Config.Plugin(p.ID).Enabled {
-			continue
-		}
-		if err := a.host.Add(ctx, p); err != nil && ctx.Err() == nil { // a start that was stopped is no plugin's fault
-			o.Log.Warn("plugin left out", "plugin", p.ID, "error", err)
-		}
+	if err := a.fill(ctx); err != nil {
+		return nil, errors.Join(err, a.files.Close())
 	}
 	if l, ok := a.store.(session.RunList); ok {
 		if _, err := l.InterruptRuns(ctx); err != nil {
@@ -184,6 +168,30 @@ func New(ctx context.Context, o Options) (*App, error) {
 		return nil, errors.Join(llm.Errorf(llm.CauseBadRequest, "%w", err), a.host.Close(ctx), a.files.Close())
 	}
 	return a, nil
+}
+
+// fill gives the host what the application is made with: the engine's own agents, the
+// tools and the plugins.
+func (a *App) fill(ctx context.Context) error {
+	for _, own := range ownAgents() {
+		if _, err := a.host.AddAgent(own); err != nil {
+			return err
+		}
+	}
+	for _, t := range a.o.Tools {
+		if _, err := a.host.AddTool(t); err != nil {
+			return err
+		}
+	}
+	for _, p := range a.o.Plugins {
+		if !a.o.Config.Plugin(p.ID).Enabled {
+			continue
+		}
+		if err := a.host.Add(ctx, p); err != nil && ctx.Err() == nil { // a start that was stopped is no plugin's fault
+			a.o.Log.Warn("plugin left out", "plugin", p.ID, "error", err)
+		}
+	}
+	return nil
 }
 
 // openFiles opens the workspace: the repository around the working directory,
