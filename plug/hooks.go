@@ -12,7 +12,8 @@ import (
 // (plugin_hook_failed), and the session goes on.
 type SessionHooks struct {
 	// OnStart may return text that is injected once into a new, empty session, at
-	// most 24,000 characters.
+	// most 24,000 characters. It is not called for a child, which begins with what its
+	// ChildSpec says, nor for one that goes on.
 	OnStart func(ctx context.Context, s SessionInfo) (string, error)
 	// OnEnd is called when the person leaves a session in which something was
 	// said: by /clear, /exit, or the end of the program.
