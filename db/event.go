@@ -91,6 +91,14 @@ func (r reads) RunEvents(ctx context.Context, session, run string) ([]Event, err
 		WHERE session = ? AND run_id = ? ORDER BY seq`, scanEvent, session, run)
 }
 
+// EventsOf returns the last events of a type in a session, the newest first, at most
+// limit, which is bounded like that of EventsPage. It looks at the type of each event of
+// the session.
+func (r reads) EventsOf(ctx context.Context, session, eventType string, limit int) ([]Event, error) {
+	return list(ctx, r.src, cold, `SELECT seq, session, run_id, type, body, correlation_id, created_at, run_seq FROM events
+		WHERE session = ? AND type = ? ORDER BY seq DESC LIMIT ?`, scanEvent, session, eventType, page(limit))
+}
+
 // EventsBefore counts the events of a run that are stored before the number seq.
 // first is the RunSeq of the run's first event: zero in runs of older programs.
 func (r reads) EventsBefore(ctx context.Context, session, run string, seq int64) (count, first int64, err error) {

@@ -60,6 +60,7 @@ func TestNoFullScans(t *testing.T) {
 		{"messages", "messages_session", func(r reads) { r.MessagesPage(ctx, "s", 5, 10) }, false},
 		{"count of messages", "messages_session", func(r reads) { r.CountMessages(ctx, "s") }, false},
 		{"events", "events_session", func(r reads) { r.EventsPage(ctx, "s", 5, 10) }, false},
+		{"events of a type", "events_session", func(r reads) { r.EventsOf(ctx, "s", "t", 10) }, false},
 		{"events of a run", "events_run", func(r reads) { r.RunEvents(ctx, "s", "r") }, false},
 		{"events before one", "COVERING INDEX events_run", func(r reads) { r.EventsBefore(ctx, "s", "r", 5) }, false},
 		{"calls", "", func(r reads) { r.Calls(ctx, "s", []string{"c"}) }, false},

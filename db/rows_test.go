@@ -219,6 +219,13 @@ func TestEvents(t *testing.T) {
 	if got := must(d.EventsPage(t.Context(), "s", 1, 1))(t); len(got) != 1 || got[0] != want {
 		t.Errorf("page %+v", got)
 	}
+	write(t, d, func(x *Tx) error {
+		_, err := x.AddEvent(Event{Session: "s", RunID: "other", Type: "u", Body: "{}"})
+		return err
+	})
+	if got := must(d.EventsOf(t.Context(), "s", "t", 2))(t); len(got) != 2 || got[0].Seq != 6 || got[1].Seq != 5 {
+		t.Errorf("the last of a type: %+v", got)
+	}
 	if got := must(d.RunEvents(t.Context(), "s", "r"))(t); len(got) != 5 || got[1] != want {
 		t.Errorf("run's events %+v", got)
 	}

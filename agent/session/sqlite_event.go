@@ -102,6 +102,16 @@ func (s *SQLite) RunEvents(ctx context.Context, id, runID string) ([]plug.Event,
 	return events, nil
 }
 
+// EventsOf returns the last events of a type in a session, the newest first; Seq may be 0.
+func (s *SQLite) EventsOf(ctx context.Context, id string, t plug.EventType, limit int) ([]plug.Event, error) {
+	rows, err := s.db.EventsOf(ctx, id, string(t), limit)
+	events := make([]plug.Event, len(rows))
+	for i, r := range rows {
+		events[i] = fromEvent(r, -1)
+	}
+	return events, mapped("read session "+id, err)
+}
+
 // fromEvent never fails: what this program does not know comes as plug.Unknown.
 func fromEvent(r db.Event, lastSeq int64) plug.Event {
 	e := plug.Event{

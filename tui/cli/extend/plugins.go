@@ -193,9 +193,9 @@ func ofCommand(s cmdcat.Shadowed) base.Finding {
 
 const (
 	// lastSessions is in how many sessions hooks are looked for that failed, and
-	// lastEvents in how many events of each.
+	// lastFailures how many of their failures are read in each.
 	lastSessions = 20
-	lastEvents   = 20_000
+	lastFailures = 200
 )
 
 // failedHooks tells of hooks that failed in the last sessions, each once. Those of the
@@ -243,23 +243,17 @@ func (c *Call) failedHooks(ctx context.Context) (list []base.Finding, code int, 
 	return list, base.ExitDone, nil
 }
 
-// hooksOf are the hooks that failed in a session, the newest failure of each.
+// hooksOf are the hooks that failed in a session, the newest failure of each, the oldest
+// first.
 func hooksOf(ctx context.Context, store *agent.Store, id string) ([]plug.PluginHookFailed, error) {
+	events, err := store.EventsOf(ctx, id, plug.TypePluginHookFailed, lastFailures)
 	var all []plug.PluginHookFailed
-	for after, n := int64(0), 0; n < lastEvents; {
-		const page = 1000
-		events, err := store.EventsPage(ctx, id, after, page)
-		if err != nil || len(events) == 0 {
-			return all, err
+	for _, e := range events {
+		d, ok := e.Data.(plug.PluginHookFailed)
+		if ok && !slices.ContainsFunc(all, func(o plug.PluginHookFailed) bool { return o.Source == d.Source && o.Hook == d.Hook }) {
+			all = append(all, d)
 		}
-		for _, e := range events {
-			if d, ok := e.Data.(plug.PluginHookFailed); ok {
-				all = slices.DeleteFunc(all, func(o plug.PluginHookFailed) bool { return o.Source == d.Source && o.Hook == d.Hook })
-				all = append(all, d)
-			}
-			after = e.ID
-		}
-		n += len(events)
 	}
-	return all, nil
+	slices.Reverse(all)
+	return all, err
 }
