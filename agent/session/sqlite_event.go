@@ -102,7 +102,8 @@ func (s *SQLite) RunEvents(ctx context.Context, id, runID string) ([]plug.Event,
 	return events, nil
 }
 
-// EventsOf returns the last events of a type in a session, the newest first; Seq may be 0.
+// EventsOf returns the last events of a type in a session, the newest first. Those of old
+// programs have no number in their run: Seq is 0.
 func (s *SQLite) EventsOf(ctx context.Context, id string, t plug.EventType, limit int) ([]plug.Event, error) {
 	rows, err := s.db.EventsOf(ctx, id, string(t), limit)
 	events := make([]plug.Event, len(rows))

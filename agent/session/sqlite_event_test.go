@@ -62,3 +62,25 @@ func TestPagesOfOldEvents(t *testing.T) {
 		}
 	}
 }
+
+func TestEventsOfAType(t *testing.T) {
+	ctx := context.Background()
+	s := openAt(t, t.TempDir(), nil)
+	if err := s.Create(ctx, Session{ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range int64(3) {
+		for _, p := range []plug.Payload{plug.ModelChanged{Model: "m"}, plug.PluginHookFailed{Source: "p", Hook: "OnEnd"}} {
+			if _, err := s.AddEvent(ctx, plug.Event{SessionID: "a", RunID: "r", Seq: i + 1, Data: p}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	got, err := s.EventsOf(ctx, "a", plug.TypePluginHookFailed, 2)
+	if err != nil || len(got) != 2 || got[0].Seq != 3 || got[1].Seq != 2 || got[0].Data.(plug.PluginHookFailed).Source != "p" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if got, err := s.EventsOf(ctx, "nobody", plug.TypePluginHookFailed, 2); err != nil || len(got) != 0 {
+		t.Errorf("of no session: got %+v, %v", got, err)
+	}
+}
