@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -143,7 +142,7 @@ func (a *App) runChild(ctx context.Context, r child.Request) (plug.ChildOutcome,
 	}
 	defer unlock()
 	out, err := a.work(ctx, r, run.Input{SessionID: r.Session, Prompt: r.Prompt}, nil)
-	return childOutcome(ctx, out), err
+	return childOutcome(out), err
 }
 
 // work runs an input in a child that is locked.
@@ -165,7 +164,7 @@ func (a *App) work(ctx context.Context, r child.Request, in run.Input, onEvent f
 }
 
 // childOutcome is how a run ended, in the words of children.
-func childOutcome(ctx context.Context, out run.Outcome) plug.ChildOutcome {
+func childOutcome(out run.Outcome) plug.ChildOutcome {
 	c := plug.ChildOutcome{
 		RunID: out.RunID, Text: out.Text, Usage: out.Usage, Turns: out.Turns, Code: out.Code, Status: plug.ChildFailed,
 	}
@@ -180,10 +179,7 @@ func childOutcome(ctx context.Context, out run.Outcome) plug.ChildOutcome {
 	if out.Err != nil {
 		c.Error = out.Err.Message
 	} else if c.Status == plug.ChildCancelled {
-		c.Error = "the run was stopped"
-		if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
-			c.Error = err.Error()
-		}
+		c.Error = run.Stopped
 	}
 	return c
 }
@@ -204,6 +200,6 @@ func (a *App) childRun(ctx context.Context, head session.Session, in run.Input) 
 	if err != nil {
 		return out, err
 	}
-	_, err = end(childOutcome(ctx, out))
+	_, err = end(childOutcome(out))
 	return out, session.Caused(err)
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -24,5 +25,21 @@ func TestTheLimitsOfTheConfigurationAreThoseOfARun(t *testing.T) {
 		if got := limitsOf(config.Default(), local).FirstToken; got != want {
 			t.Errorf("on this machine %v: got %v, want %v", local, got, want)
 		}
+	}
+}
+
+// A project lowers what one answer may hold, and never raises what the model's catalog
+// or the default allows.
+func TestAProjectOnlyLowersTheOutput(t *testing.T) {
+	dir := t.TempDir()
+	c, err := config.Load(config.LoadOptions{
+		Dir: dir, Getenv: func(string) string { return "" },
+		Project: &config.Project{File: filepath.Join(dir, "config.json"), Data: []byte(`{"limits": {"maxOutputTokens": 900000}}`)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := limitsOf(c, false); got.MaxOutputTokens != 0 || got.OutputCeiling != 900_000 {
+		t.Errorf("got %+v", got)
 	}
 }

@@ -188,7 +188,11 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 // limitsOf are the limits of runs that ask a server, which is on this machine or not.
 func limitsOf(c config.Config, local bool) run.Limits {
 	l := c.Limits
-	return run.Limits{MaxTurns: l.MaxTurns, MaxOutputTokens: l.MaxOutputTokens, Timeout: config.Wait(l.TimeoutMs),
+	output, ceiling := l.MaxOutputTokens, 0
+	if c.OfProject("limits.maxOutputTokens") { // a project lowers what holds without it
+		output, ceiling = 0, output
+	}
+	return run.Limits{MaxTurns: l.MaxTurns, MaxOutputTokens: output, OutputCeiling: ceiling, Timeout: config.Wait(l.TimeoutMs),
 		FirstToken: c.FirstToken(local), FirstTokenRetries: config.Tries(l.FirstTokenRetries),
 		Idle: config.Wait(l.IdleTimeoutMs), TruncationRecoveries: config.Tries(l.TruncationRecoveries)}
 }

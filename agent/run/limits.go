@@ -15,6 +15,8 @@ type Limits struct {
 	MaxTurns int
 	// MaxOutputTokens caps each answer, whatever the model.
 	MaxOutputTokens int
+	// OutputCeiling bounds what that comes to, whoever asked for it; zero for none.
+	OutputCeiling int
 	// Timeout is the active time of the run; there is none by default.
 	Timeout time.Duration
 	// FirstToken is how long a server may be silent before it says anything to a
@@ -80,6 +82,9 @@ func (l Limits) output(perRun int, m llm.Model) (tokens int, source plug.OutputS
 		tokens, source = min(m.MaxOutputTokens, catalogMaxOutput), plug.SourceModel
 	default:
 		tokens, source = defaultMaxOutput, plug.SourceDefault
+	}
+	if l.OutputCeiling > 0 && l.OutputCeiling < tokens {
+		tokens, source = l.OutputCeiling, plug.SourceUser
 	}
 	if m.ContextWindow > 0 {
 		tokens = max(1, min(tokens, m.ContextWindow/4))

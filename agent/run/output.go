@@ -157,10 +157,10 @@ func (l *loop) fit(m llm.Message) (again bool, err error) {
 	if l.in.Output == nil {
 		return false, nil
 	}
-	text, problems := l.in.Output.check(m.Text)
-	if len(problems) > 0 && l.kept != "" { // it went on where it had broken off
-		if whole, still := l.in.Output.check(l.kept + m.Text); len(still) == 0 {
-			text, problems = whole, nil
+	text, problems := l.in.Output.check(l.kept + m.Text)
+	if len(problems) > 0 && l.kept != "" { // or it began anew instead of going on
+		if last, still := l.in.Output.check(m.Text); len(still) == 0 {
+			text, problems = last, nil
 		}
 	}
 	switch {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"alisio/agent/perm"
 	"alisio/agent/session"
@@ -326,4 +327,26 @@ func TestSchemasThatAreRefused(t *testing.T) {
 	if got := output(t, `{"not":{}}`).Unchecked(); !slices.Equal(got, []string{"#/not"}) {
 		t.Errorf("unchecked: %q", got)
 	}
+}
+
+// The half of a number that is a number by itself is not the answer.
+func TestAnAnswerThatWentOnIsReadWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, tt := range []struct{ schema, first, second, want string }{
+			{`{"type":"integer"}`, "12", "34", "1234"},
+			{`{"type":"object"}`, `{"a":`, `1}`, `{"a":1}`},
+			{`{"type":"object"}`, `{"a":`, `{"a":1}`, `{"a":1}`}, // it began anew
+		} {
+			o, err := NewOutput(json.RawMessage(tt.schema))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &fake{answers: []answerFunc{breaks(tt.first, llm.Errorf(llm.CauseStream, "lost")), says(tt.second)}}
+			b := newBench(t, p, perm.Policy{}, nil)
+			out, err := Do(t.Context(), b.o, Input{SessionID: b.id, Prompt: "go", Output: o})
+			if err != nil || out.Status != Completed || out.Text != tt.want {
+				t.Errorf("got %+v, %v, want %s", out, err, tt.want)
+			}
+		}
+	})
 }

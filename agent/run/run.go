@@ -96,6 +96,9 @@ type Input struct {
 // Status says how a run ended.
 type Status = session.RunStatus
 
+// Stopped is what a run that was cancelled tells of itself.
+const Stopped = "the run was stopped"
+
 // The ends of a run.
 const (
 	Completed     = session.RunCompleted
@@ -233,7 +236,7 @@ func (l *loop) ending(err error) (Outcome, plug.Payload) {
 		return out, plug.RunTurnsExceeded{Turns: l.turn, MaxTurns: l.o.Limits.maxTurns()}
 	case l.caller.Err() != nil && l.storeError() == nil:
 		out.Status = Cancelled
-		return out, plug.RunCancelled{Error: "the run was stopped"}
+		return out, plug.RunCancelled{Error: Stopped}
 	case l.storeError() == nil && errors.Is(context.Cause(l.ctx), clock.ErrLimit):
 		err = l.timeUsedUp()
 	}

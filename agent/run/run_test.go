@@ -78,6 +78,9 @@ func TestOutputCap(t *testing.T) {
 		{limits: Limits{MaxOutputTokens: 100_000}, perRun: 7, want: 7, source: plug.SourceUser},
 		{model: llm.Model{ContextWindow: 8_192}, want: 2_048, source: plug.SourceDefault},
 		{limits: Limits{MaxOutputTokens: 4_000}, model: llm.Model{ContextWindow: 8_192}, want: 2_048, source: plug.SourceUser},
+		{limits: Limits{OutputCeiling: 900_000}, want: 16_384, source: plug.SourceDefault},
+		{limits: Limits{OutputCeiling: 900}, want: 900, source: plug.SourceUser},
+		{limits: Limits{OutputCeiling: 900}, perRun: 7_000, want: 900, source: plug.SourceUser},
 		{model: llm.Model{ContextWindow: 2}, want: 1, source: plug.SourceDefault},
 	} {
 		got, source := c.limits.output(c.perRun, c.model)

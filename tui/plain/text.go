@@ -120,7 +120,9 @@ func (t *Text) Event(e plug.Event) {
 	case plug.RequestRetry:
 		t.retries(d)
 	case plug.StreamRecovery:
-		t.endLine()
+		if t.space { // elsewhere the answer goes on where it broke off
+			t.endLine()
+		}
 		t.notice("%s", recovered(d))
 	case plug.TruncationRecovery:
 		t.endLine()

@@ -55,6 +55,15 @@ func TestTheAnswerIsClean(t *testing.T) {
 	}
 }
 
+// In a pipe an answer that broke off goes on where it was.
+func TestARecoveredAnswerIsOneInPipes(t *testing.T) {
+	got, notes := show(plug.Delta{Delta: "Hello wor"}, plug.StreamRecovery{Attempt: 1, Of: 2, Reason: plug.RecoveryLost, KeptChars: 9},
+		plug.Delta{Delta: "ld!"}, plug.TurnCompleted{}, plug.RunCompleted{})
+	if got != "Hello world!\n" || !strings.Contains(notes, "9 characters are kept") {
+		t.Errorf("got %q, %q", got, notes)
+	}
+}
+
 func TestTextArrivesAtOnce(t *testing.T) {
 	var a bytes.Buffer
 	s := NewText(TextOptions{Answer: &a, Stop: func() {}})
