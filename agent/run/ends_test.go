@@ -123,7 +123,7 @@ func TestC014EmptyAnswersFail(t *testing.T) {
 		code   llm.Cause
 		text   string
 	}{
-		"nothing":         {message(llm.Message{}), llm.CauseStream, "returned nothing"},
+		"nothing":         {message(llm.Message{}), llm.CauseStream, "neither text nor"},
 		"C015 reasoning":  {reasoning, llm.CauseStream, "without any visible output"},
 		"cut before text": {message(llm.Message{Truncated: true}), llm.CauseOutputTruncated, "before it said anything"},
 		"no end mark":     {ends, llm.CauseStream, "without an end mark"},

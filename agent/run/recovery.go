@@ -43,11 +43,11 @@ func (r *request) broke(a *answer) error {
 	case llm.OutputTruncated(a.err):
 		return r.truncated(a, plug.CutEmpty)
 	case !errors.As(a.err, &e):
-		return r.lost(a, a.err)
+		return r.giveUp(a, a.err)
 	case e.RetryAfter > maxWait: // also where no wait would help: when it may (C042)
-		return r.lost(a, tooLong(e, r.sends))
+		return r.giveUp(a, tooLong(e, r.sends))
 	case !e.Retryable():
-		return r.lost(a, a.err)
+		return r.giveUp(a, a.err)
 	case e.Stream == llm.StreamEmpty:
 		return r.empty(a)
 	case !a.received, !a.delta && e.Stream == llm.StreamFailed:
@@ -70,11 +70,11 @@ func recoveryReason(e *llm.Error) plug.RecoveryReason {
 // to go on, unless that was tried too often.
 func (r *request) goOn(a *answer, reason plug.RecoveryReason, e *llm.Error) error {
 	if r.recoveries >= maxRecoveries {
-		return r.lost(a, tried(e, r.recoveries+1))
+		return r.giveUp(a, tried(e, r.recoveries+1))
 	}
 	r.recoveries++
 	chars := utf8.RuneCountInString(a.said())
-	if err := r.keep(a, plug.StreamRecovery{Attempt: r.recoveries, Of: maxRecoveries, Reason: reason, KeptChars: chars}); err != nil {
+	if err := r.keep(a, false, plug.StreamRecovery{Attempt: r.recoveries, Of: maxRecoveries, Reason: reason, KeptChars: chars}); err != nil {
 		return err
 	}
 	notice := r.notice // holds on where there is nothing more that the model could go on with
@@ -93,43 +93,49 @@ func (r *request) empty(a *answer) error {
 	}
 	r.empties++
 	r.emit(plug.StreamRecovery{Attempt: r.empties, Of: maxEmpties, Reason: plug.RecoveryEmpty})
-	return r.fresh(noticeEmpty, backoff(&llm.Error{}, 0))
+	return r.fresh(noticeEmpty, grown(firstWait, 0))
 }
 
 // nothing says why an answer without text and without calls is a failure.
 func (r *request) nothing(a *answer) error {
+	err := llm.Errorf(llm.CauseStream, "the model returned neither text nor a tool call")
 	switch {
 	case a.reasoned:
-		return llm.Errorf(llm.CauseStream, "the model ended its turn after reasoning, without any visible output, twice")
+		err = llm.Errorf(llm.CauseStream, "the model ended its turn after reasoning, without any visible output")
 	case a.err != nil:
-		return tried(asError(a.err), 2)
+		err = asError(a.err)
 	}
-	return llm.Errorf(llm.CauseStream, "the model returned nothing, twice: no text and no tool call")
+	return tried(err, r.empties+1)
 }
 
 // truncated answers a response that the output limit cut so that it can not be used.
 // The cut calls are gone, what could be read stays.
 func (r *request) truncated(a *answer, reason plug.CutReason) error {
-	a.cut = true
 	r.count(a.usage)
 	of := r.o.Limits.truncationRecoveries()
 	if r.cuts >= of {
 		r.ended.truncation = &plug.Truncation{
 			Attempts: r.cuts + 1, MaxOutputTokens: r.maxOutput, Source: r.outputSource, Model: r.o.Model.ID,
 		}
-		return r.lost(a, r.cutError(a, reason))
+		if err := r.keep(a, true, nil); err != nil {
+			return err
+		}
+		return r.cutError(a, reason)
 	}
 	r.cuts++
 	told := plug.TruncationRecovery{Attempt: r.cuts, Of: of, Reason: reason, MaxOutputTokens: r.maxOutput}
 	if lower := lowerEffort(r.o.Model, r.effort); lower != r.effort {
 		r.effort, told.Effort = lower, lower
 	}
-	if err := r.keep(a, told); err != nil {
+	if err := r.keep(a, true, told); err != nil {
 		return err
 	}
 	notice := noticeCut
-	if reason == plug.CutCall {
+	switch {
+	case reason == plug.CutCall:
 		notice, r.kept = noticeCall, "" // what it said before the call is no half of an answer
+	case a.said() != "": // a provider that fails with the cut, behind text
+		notice = noticeOn
 	}
 	return r.fresh(notice, 0)
 }
@@ -141,7 +147,7 @@ func (r *request) cutError(a *answer, reason plug.CutReason) *llm.Error {
 	} else if a.said() != "" {
 		what = "before it was usable"
 	}
-	return llm.Errorf(llm.CauseOutputTruncated, "the answer was cut %s%s (output limit: %d tokens)", what, times(r.cuts+1), r.maxOutput).
+	return llm.Errorf(llm.CauseOutputTruncated, "the answer was cut %s%s (output limit: %d tokens)", what, after(r.cuts+1), r.maxOutput).
 		WithHint("raise limits.maxOutputTokens, ask for smaller steps, or lower --effort")
 }
 
@@ -158,9 +164,9 @@ func lowerEffort(m llm.Model, effort string) string {
 	return m.Efforts[at-1]
 }
 
-// lost keeps what arrived and ends the turn with err.
-func (r *request) lost(a *answer, err error) error {
-	if e := r.keep(a); e != nil {
+// giveUp keeps what arrived and ends the turn with err.
+func (r *request) giveUp(a *answer, err error) error {
+	if e := r.keep(a, false, nil); e != nil {
 		return e
 	}
 	return err
@@ -175,13 +181,14 @@ func (a *answer) said() string {
 }
 
 // keep stores the text of an answer that is not complete, marked as cut or as
-// interrupted and without any of its calls, in one commit with what is told of it.
+// interrupted and without any of its calls, in one commit with what is told of it, nil
+// for nothing.
 // What the provider wants back of a whole answer does not go with half of one.
-func (r *request) keep(a *answer, told ...plug.Payload) error {
+func (r *request) keep(a *answer, cut bool, told plug.Payload) error {
 	var kept []llm.Message
 	if text := a.said(); text != "" {
 		m := llm.Message{
-			Role: llm.RoleAssistant, Text: text, Truncated: a.cut, Interrupted: !a.cut,
+			Role: llm.RoleAssistant, Text: text, Truncated: cut, Interrupted: !cut,
 			Origin: llm.Origin{Provider: r.o.Provider.ID(), Model: r.o.Model.ID},
 		}
 		if a.message != nil {
@@ -191,10 +198,10 @@ func (r *request) keep(a *answer, told ...plug.Payload) error {
 		r.kept += text
 		r.text = r.kept
 	}
-	if len(told) == 0 {
+	if told == nil {
 		return r.append(kept...)
 	}
 	r.messages = append(r.messages, kept...)
-	r.hold(told[0], kept...)
+	r.hold(told, kept...)
 	return r.flush()
 }

@@ -117,7 +117,7 @@ func TestC021InBandErrorAfterText(t *testing.T) {
 	failed := llm.Errorf(llm.CauseServer, "upstream overloaded")
 	failed.Stream, failed.Status = llm.StreamFailed, 502
 	ruled(t, Limits{}, []answerFunc{breaks("half", failed)}, func(t *testing.T, b *bench, p *fake, out Outcome) {
-		if f := b.failed(); f.Code != llm.CauseServer || f.Error != "upstream overloaded, 3 times in a row" || len(p.requests) != 3 {
+		if f := b.failed(); f.Code != llm.CauseServer || f.Error != "upstream overloaded, after 3 tries" || len(p.requests) != 3 {
 			t.Errorf("got %+v after %d requests", f, len(p.requests))
 		}
 	})
@@ -132,7 +132,7 @@ func TestRecoveriesAreBounded(t *testing.T) {
 		})
 		same(t, "kept", b.tail(), []llm.Message{broken("a"), broken("bc"), broken("d")})
 		same(t, "notices", p.notices(), []string{"", noticeOn, noticeOn})
-		if f := b.failed(); f.Code != llm.CauseStream || f.Error != "it ended, 3 times in a row" || out.Text != "abcd" {
+		if f := b.failed(); f.Code != llm.CauseStream || f.Error != "it ended, after 3 tries" || out.Text != "abcd" {
 			t.Errorf("got %+v, %+v", out, f)
 		}
 		first, second := p.times[1].Sub(p.times[0]), p.times[2].Sub(p.times[1])
@@ -186,12 +186,12 @@ func TestC023EmptyAnswersAreAskedForOnce(t *testing.T) {
 		error  string
 		input  int // tokens that the server counted
 	}{
-		"C023 nothing in the stream": {steps(fails(streamEnd(llm.CauseStream, llm.StreamEmpty))), "it ended, 2 times in a row", 0},
-		"C023 no event at all":       {steps(), "the answer of fake ended without an end mark, 2 times in a row", 0},
-		"C023 typed events alone":    {steps(typed()), "the answer of fake ended without an end mark, 2 times in a row", 0},
-		"C014 a completed nothing":   {steps(completes(llm.Message{})), "the model returned nothing, twice: no text and no tool call", 20},
+		"C023 nothing in the stream": {steps(fails(streamEnd(llm.CauseStream, llm.StreamEmpty))), "it ended, after 2 tries", 0},
+		"C023 no event at all":       {steps(), "the answer of fake ended without an end mark, after 2 tries", 0},
+		"C023 typed events alone":    {steps(typed()), "the answer of fake ended without an end mark, after 2 tries", 0},
+		"C014 a completed nothing":   {steps(completes(llm.Message{})), "the model returned neither text nor a tool call, after 2 tries", 20},
 		"C015 reasoning alone": {steps(reasoning("hm"), completes(llm.Message{})),
-			"the model ended its turn after reasoning, without any visible output, twice", 20},
+			"the model ended its turn after reasoning, without any visible output, after 2 tries", 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ruled(t, Limits{}, []answerFunc{c.answer}, func(t *testing.T, b *bench, p *fake, out Outcome) {

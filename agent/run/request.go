@@ -52,6 +52,7 @@ func (l *loop) request() (llm.Message, error) {
 		a := r.send()
 		m, done, err := r.judge(a)
 		if done || err != nil {
+			r.at(where{stage: plug.StageOther})
 			return m, err
 		}
 	}
@@ -78,19 +79,24 @@ func (r *request) send() *answer {
 	}
 	r.sends++
 	a := &answer{sent: time.Now()}
-	r.at(where{stage: plug.StageWaiting, attempts: r.sends, first: r.requests == 1})
+	r.during(plug.StageWaiting)
 	a.err = r.stream(a)
-	r.at(where{stage: plug.StageOther})
 	if a.err == nil && a.message == nil {
 		a.err = unended(a, r.o.Provider.ID())
 	}
 	return a
 }
 
+// during notes what becomes of the request at hand.
+func (r *request) during(s plug.Stage) {
+	r.at(where{stage: s, attempts: r.sends, first: r.requests == 1})
+}
+
 // unended is the failure of an answer without an end mark.
 func unended(a *answer, provider string) *llm.Error {
 	e := llm.Errorf(llm.CauseStream, "the answer of %s ended without an end mark", provider)
-	if e.Stream = llm.StreamIncomplete; !a.delta {
+	e.Stream = llm.StreamIncomplete
+	if !a.delta {
 		e.Stream = llm.StreamEmpty
 	}
 	return e
@@ -101,7 +107,7 @@ func (r *request) judge(a *answer) (m llm.Message, done bool, err error) {
 	switch {
 	case r.ctx.Err() != nil: // whatever else: the run is to end
 		r.count(a.usage)
-		if err := r.keep(a); err != nil {
+		if err := r.keep(a, false, nil); err != nil {
 			return m, false, err
 		}
 		return m, false, context.Cause(r.ctx)
@@ -143,9 +149,7 @@ type answer struct {
 	reasoned bool
 	message  *llm.Message
 	usage    *llm.Usage
-	// cut: the output limit made it unusable.
-	cut bool
-	err error
+	err      error
 }
 
 // stream ranges over the provider's events. A panic in the provider is its
@@ -191,7 +195,7 @@ func (r *request) body() llm.Request {
 func (r *request) take(a *answer, ev llm.Event) {
 	if !a.received {
 		a.received = true
-		r.where.stage = plug.StageStreaming
+		r.during(plug.StageStreaming)
 	}
 	if a.first.IsZero() && (ev.Kind == llm.TextDelta || ev.Kind == llm.ReasoningDelta) {
 		a.first = time.Now()

@@ -33,9 +33,8 @@ func (r *request) silence() error {
 		return r.storeError()
 	}
 	r.ended.timeout = r.timeout(plug.TimeoutFirstToken, limit)
-	r.ended.timeout.Stage, r.ended.timeout.Attempts, r.ended.timeout.FirstRequest = plug.StageWaiting, r.sends, r.requests == 1
 	return llm.Errorf(llm.CauseTimeout, "%s said nothing for %s (limits.firstTokenTimeoutMs)%s",
-		r.ended.timeout.Provider, span(limit), times(r.sends)).
+		r.ended.timeout.Provider, span(limit), after(r.sends)).
 		WithHint("check the server, or raise limits.firstTokenTimeoutMs if the model needs longer to begin")
 }
 
@@ -52,10 +51,10 @@ func (r *request) faulted(e *llm.Error) error {
 }
 
 func retryReason(e *llm.Error) plug.RetryReason {
-	switch e.Cause {
-	case llm.CauseRateLimited:
+	switch {
+	case e.Cause == llm.CauseRateLimited:
 		return plug.RetryRateLimited
-	case llm.CauseServer:
+	case e.Cause == llm.CauseServer, e.Stream == llm.StreamFailed:
 		return plug.RetryServerError
 	}
 	return plug.RetryConnection
@@ -68,11 +67,15 @@ func backoff(e *llm.Error, n int) time.Duration {
 	if e.RetryAfter > 0 {
 		return min(e.RetryAfter+jitter(min(e.RetryAfter/10, time.Second)), maxWait)
 	}
-	wait := firstWait
 	if e.Cause == llm.CauseRateLimited {
-		wait = firstRateWait
+		return grown(firstRateWait, n)
 	}
-	wait = min(wait<<n, lastWait)
+	return grown(firstWait, n)
+}
+
+// grown is the n-th of the waits that grow from first.
+func grown(first time.Duration, n int) time.Duration {
+	wait := min(first<<min(n, maxSends), lastWait)
 	return wait - jitter(wait/4)
 }
 
@@ -80,7 +83,7 @@ func jitter(most time.Duration) time.Duration { return rand.N(most + 1) }
 
 // pause waits, unless the run ends.
 func (r *request) pause(d time.Duration) error {
-	r.at(where{stage: plug.StageWaiting, attempts: r.sends, first: r.requests == 1})
+	r.during(plug.StageWaiting)
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -94,15 +97,17 @@ func (r *request) pause(d time.Duration) error {
 // tried says how often a request was sent in vain.
 func tried(e *llm.Error, sends int) *llm.Error {
 	f := *e
-	f.Message += times(sends)
+	f.Message += after(sends)
 	return &f
 }
 
-func times(sends int) string {
-	if sends < 2 {
+// after is what stands behind the last fault of several tries, which need not have
+// met the same one.
+func after(tries int) string {
+	if tries < 2 {
 		return ""
 	}
-	return fmt.Sprintf(", %d times in a row", sends)
+	return fmt.Sprintf(", after %d tries", tries)
 }
 
 // tooLong is the failure of a request whose server asks to wait for longer than

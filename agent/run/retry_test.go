@@ -126,7 +126,7 @@ func TestBackoffGrowsOverFiveSends(t *testing.T) {
 					t.Errorf("%s: %+v, want %d ms or up to a quarter less", cause, r, most)
 				}
 			}
-			if out.Code != cause || out.Err.Message != "the server answered 0, 5 times in a row" {
+			if out.Code != cause || out.Err.Message != "the server answered 0, after 5 tries" {
 				t.Errorf("got %+v, %v", out, out.Err)
 			}
 		})
@@ -145,7 +145,7 @@ func TestBackoffHasJitter(t *testing.T) {
 		}
 	}
 	for n := range 100 { // no shift that overflows
-		if got := backoff(fault(llm.CauseRateLimited, 429), n%maxSends); got < firstRateWait*3/4 || got > lastWait {
+		if got := backoff(fault(llm.CauseRateLimited, 429), n); got < firstRateWait*3/4 || got > lastWait {
 			t.Errorf("wait %d: %v", n, got)
 		}
 	}
@@ -177,7 +177,7 @@ func TestC035PlainRateLimit(t *testing.T) {
 	// The attempts that were made are told, when others came first too.
 	refused := breaks("", fault(llm.CauseUnreachable, 0))
 	ruled(t, Limits{FirstToken: time.Second}, []answerFunc{limited, refused, hangs, limited}, func(t *testing.T, b *bench, p *fake, out Outcome) {
-		if want := "the server answered 429, 6 times in a row"; out.Err.Message != want || len(p.requests) != 6 {
+		if want := "the server answered 429, after 6 tries"; out.Err.Message != want || len(p.requests) != 6 {
 			t.Errorf("got %q after %d requests, want %q", out.Err.Message, len(p.requests), want)
 		}
 	})
@@ -254,7 +254,7 @@ func TestFiveMinutesInAll(t *testing.T) {
 				if len(p.requests) != c.sends || last > 5*time.Minute || out.Status != Failed {
 					t.Errorf("got %+v, %d requests, the last after %v", out, len(p.requests), last)
 				}
-				if count := fmt.Sprintf(", %d times in a row", c.sends); strings.HasSuffix(out.Err.Message, count) == (c.sends == 1) {
+				if count := fmt.Sprintf(", after %d tries", c.sends); strings.HasSuffix(out.Err.Message, count) == (c.sends == 1) {
 					t.Errorf("got %q for %d sends", out.Err.Message, c.sends)
 				}
 			})
@@ -301,15 +301,17 @@ func TestARefusalBehindFaults(t *testing.T) {
 
 // A typed event is no answer of the model: what fails in-band behind it was not begun.
 func TestInBandErrorsBeforeTheFirstDeltaAreFaults(t *testing.T) {
-	failed := &llm.Error{Cause: llm.CauseServer, Stream: llm.StreamFailed, Message: "overloaded"}
-	answers := []answerFunc{steps(typed(), fails(failed)), says("hello")}
-	ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
-		got := told[plug.RequestRetry](b)
-		if len(got) != 1 || got[0].Reason != plug.RetryServerError || len(told[plug.StreamRecovery](b)) != 0 || out.Text != "hello" {
-			t.Errorf("got %+v, retries %+v", out, got)
-		}
-		same(t, "the second request", p.requests[1], p.requests[0])
-	})
+	for _, cause := range []llm.Cause{llm.CauseServer, llm.CauseStream} { // the second is of no kind
+		failed := &llm.Error{Cause: cause, Stream: llm.StreamFailed, Message: "overloaded"}
+		answers := []answerFunc{steps(typed(), fails(failed)), says("hello")}
+		ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+			got := told[plug.RequestRetry](b)
+			if len(got) != 1 || got[0].Reason != plug.RetryServerError || len(told[plug.StreamRecovery](b)) != 0 || out.Text != "hello" {
+				t.Errorf("%s: got %+v, retries %+v", cause, out, got)
+			}
+			same(t, "the second request", p.requests[1], p.requests[0])
+		})
+	}
 }
 
 // Usage of what was sent in vain is nobody's; that of the answer counts once.

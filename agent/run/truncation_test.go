@@ -43,7 +43,7 @@ func TestTruncationComesInFourForms(t *testing.T) {
 				same(t, "notices", p.notices(), []string{"", noticeCut, noticeCut})
 				f := b.failed()
 				same(t, "truncation", f.Truncation, &plug.Truncation{Attempts: 3, MaxOutputTokens: 16_384, Source: plug.SourceDefault, Model: "m"})
-				want := "the answer was cut before it said anything, 3 times in a row (output limit: 16384 tokens)"
+				want := "the answer was cut before it said anything, after 3 tries (output limit: 16384 tokens)"
 				if out.Code != llm.CauseOutputTruncated || f.Code != out.Code || f.Error != want || f.Hint == "" || f.Timeout != nil {
 					t.Errorf("got %+v, want %q", f, want)
 				}
@@ -53,6 +53,24 @@ func TestTruncationComesInFourForms(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A provider that fails with the cut behind text: the text is kept and gone on from, and
+// nobody is told that there was none.
+func TestTextBeforeACutThatIsAnError(t *testing.T) {
+	answer := breaks("half ", llm.Errorf(llm.CauseOutputTruncated, "cut"))
+	ruled(t, Limits{}, []answerFunc{answer, says("and half")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+		same(t, "notices", p.notices(), []string{"", noticeOn})
+		same(t, "kept", b.tail(), []llm.Message{clipped("half "), answered("and half")})
+		if out.Status != Completed || out.Text != "half and half" {
+			t.Errorf("got %+v", out)
+		}
+	})
+	ruled(t, Limits{TruncationRecoveries: -1}, []answerFunc{answer}, func(t *testing.T, b *bench, _ *fake, _ Outcome) {
+		if got, want := b.failed().Error, "the answer was cut before it was usable (output limit: 16384 tokens)"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
 }
 
 // A recovery is no turn: with a limit of one the run completes.
@@ -120,7 +138,7 @@ func TestCutCallsUntilTheRunFails(t *testing.T) {
 		same(t, "kept", b.tail(), []llm.Message{clipped("a"), clipped("b"), clipped("c")})
 		f := b.failed()
 		same(t, "truncation", f.Truncation, &plug.Truncation{Attempts: 3, MaxOutputTokens: 500, Source: plug.SourceUser, Model: "m"})
-		want := "the answer was cut in the middle of a tool call, which was not run, 3 times in a row (output limit: 500 tokens)"
+		want := "the answer was cut in the middle of a tool call, which was not run, after 3 tries (output limit: 500 tokens)"
 		if f.Error != want || out.Text != "c" || ran != 0 || out.Usage.Input != 30 {
 			t.Errorf("got %q, %+v, %d calls ran, want %q", f.Error, out, ran, want)
 		}

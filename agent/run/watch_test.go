@@ -39,7 +39,7 @@ func TestFirstTokenLimitResendsOnceThenFails(t *testing.T) {
 		if out.Status != Failed || out.Code != llm.CauseTimeout || f.Code != llm.CauseTimeout || f.Truncation != nil {
 			t.Errorf("got %+v, %+v", out, f)
 		}
-		if want := "fake said nothing for 2m0s (limits.firstTokenTimeoutMs), 2 times in a row"; f.Error != want || f.Hint == "" {
+		if want := "fake said nothing for 2m0s (limits.firstTokenTimeoutMs), after 2 tries"; f.Error != want || f.Hint == "" {
 			t.Errorf("got %q, want %q", f.Error, want)
 		}
 		if b.took != 4*time.Minute || len(p.requests) != 2 || len(b.tail()) != 0 || len(told[plug.TurnCompleted](b)) != 0 {
@@ -67,8 +67,8 @@ func TestFirstTokenRetriesAreConfigurable(t *testing.T) {
 		error          string
 	}{
 		{-1, 1, "fake said nothing for 10s (limits.firstTokenTimeoutMs)"},
-		{0, 2, "fake said nothing for 10s (limits.firstTokenTimeoutMs), 2 times in a row"},
-		{3, 4, "fake said nothing for 10s (limits.firstTokenTimeoutMs), 4 times in a row"},
+		{0, 2, "fake said nothing for 10s (limits.firstTokenTimeoutMs), after 2 tries"},
+		{3, 4, "fake said nothing for 10s (limits.firstTokenTimeoutMs), after 4 tries"},
 	} {
 		l := Limits{FirstToken: 10 * time.Second, FirstTokenRetries: c.retries}
 		ruled(t, l, []answerFunc{hangs}, func(t *testing.T, b *bench, p *fake, _ Outcome) {
@@ -216,7 +216,7 @@ func TestIdleLimitOffAndByDefault(t *testing.T) {
 				return
 			}
 			f := b.failed()
-			wantError := "the model sent nothing more for 2m0s in the middle of its answer (limits.idleTimeoutMs), 3 times in a row"
+			wantError := "the model sent nothing more for 2m0s in the middle of its answer (limits.idleTimeoutMs), after 3 tries"
 			if f.Code != llm.CauseStream || f.Error != wantError || !strings.Contains(f.Hint, "limits.idleTimeoutMs") || f.Timeout != nil {
 				t.Errorf("got %+v, want %q", f, wantError)
 			}
@@ -237,7 +237,7 @@ func TestSilenceAmongFaults(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s %d/%d", r.Reason, r.Attempt, r.Of))
 		}
 		same(t, "retries", got, []string{"connection 1/4", "first_token_timeout 1/1", "connection 2/4"})
-		if f := b.failed(); f.Timeout == nil || f.Timeout.Attempts != 4 || !strings.HasSuffix(f.Error, "4 times in a row") {
+		if f := b.failed(); f.Timeout == nil || f.Timeout.Attempts != 4 || !strings.HasSuffix(f.Error, ", after 4 tries") {
 			t.Errorf("got %+v", f)
 		}
 	})

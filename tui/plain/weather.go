@@ -14,7 +14,7 @@ func retried(d plug.RequestRetry, ms int64) string {
 	case plug.RetryFirstToken:
 		why = "the server said nothing in time"
 	case plug.RetryRateLimited:
-		why = "the server asks to wait"
+		why = "too many requests"
 	case plug.RetryServerError:
 		why = "the server is in trouble"
 	case plug.RetryConnection:
@@ -51,7 +51,7 @@ func recovered(d plug.StreamRecovery) string {
 
 // recut says that an answer was cut so that it can not be used.
 func recut(d plug.TruncationRecovery) string {
-	why := fmt.Sprintf("the answer was cut at %d output tokens, before there was any", d.MaxOutputTokens)
+	why := fmt.Sprintf("the answer was cut at %d output tokens", d.MaxOutputTokens)
 	if d.Reason == plug.CutCall {
 		why = fmt.Sprintf("a call was cut at %d output tokens, and did not run", d.MaxOutputTokens)
 	}

@@ -14,7 +14,7 @@ func TestWhatIsTriedAgainIsTold(t *testing.T) {
 		data plug.Payload
 		want string
 	}{
-		{plug.RequestRetry{Attempt: 2, Of: 4, Reason: plug.RetryRateLimited, AfterMs: 20_000}, "the server asks to wait: trying again in 20 s (2 of 4)"},
+		{plug.RequestRetry{Attempt: 2, Of: 4, Reason: plug.RetryRateLimited, AfterMs: 20_000}, "too many requests: trying again in 20 s (2 of 4)"},
 		{plug.RequestRetry{Attempt: 1, Of: 4, Reason: plug.RetryServerError, AfterMs: 1}, "the server is in trouble: trying again in 1 s (1 of 4)"},
 		{plug.RequestRetry{Attempt: 1, Of: 4, Reason: plug.RetryConnection, AfterMs: 1001}, "the connection failed: trying again in 2 s (1 of 4)"},
 		{plug.RequestRetry{Attempt: 1, Of: 1, Reason: plug.RetryFirstToken}, "the server said nothing in time: trying again (1 of 1)"},
@@ -30,7 +30,7 @@ func TestWhatIsTriedAgainIsTold(t *testing.T) {
 		{plug.TruncationRecovery{Attempt: 1, Of: 2, Reason: plug.CutCall, MaxOutputTokens: 4096},
 			"a call was cut at 4096 output tokens, and did not run: asking again (1 of 2)"},
 		{plug.TruncationRecovery{Attempt: 2, Of: 2, Reason: plug.CutEmpty, MaxOutputTokens: 10, Effort: "lo\x1b[2J\nw"},
-			"the answer was cut at 10 output tokens, before there was any; with effort lo<U+001B>[2J<U+000A>w now: asking again (2 of 2)"},
+			"the answer was cut at 10 output tokens; with effort lo<U+001B>[2J<U+000A>w now: asking again (2 of 2)"},
 	} {
 		answer, notes := show(plug.RunStarted{}, plug.Delta{Delta: "half"}, c.data, plug.Delta{Delta: "more"}, plug.RunCompleted{})
 		whole := "half\nmore\n"
@@ -87,7 +87,7 @@ func (w *watched) gets(p plug.Payload, after time.Duration, want string) {
 func TestC034AWaitIsCountedDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watch(t, true)
-		line := func(in string) string { return "notice: the server asks to wait: trying again in " + in + " (1 of 4)" }
+		line := func(in string) string { return "notice: too many requests: trying again in " + in + " (1 of 4)" }
 		retry := plug.RequestRetry{Attempt: 1, Of: 4, Reason: plug.RetryRateLimited, AfterMs: 2500}
 		w.gets(plug.RunStarted{}, 0, "")
 		w.gets(retry, 0, redraw+line("3 s"))
