@@ -18,10 +18,10 @@ func TestTheLimitsOfTheConfigurationAreThoseOfARun(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	off := limitsOf(config.Config{}, false)
-	if want := (run.Limits{Timeout: -1, FirstToken: -1, FirstTokenRetries: -1, Idle: -1, TruncationRecoveries: -1}); off != want {
+	if want := (run.Limits{}); off != want {
 		t.Errorf("0: got %+v, want %+v", off, want)
 	}
-	for local, want := range map[bool]time.Duration{true: -1, false: 2 * time.Minute} {
+	for local, want := range map[bool]time.Duration{true: 0, false: 2 * time.Minute} {
 		if got := limitsOf(config.Default(), local).FirstToken; got != want {
 			t.Errorf("on this machine %v: got %v, want %v", local, got, want)
 		}

@@ -172,8 +172,8 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 	if n := spec.MaxTurns; n > 0 && (limits.MaxTurns == 0 || n < limits.MaxTurns) {
 		limits.MaxTurns = n
 	}
-	if d := spec.Timeout(); d > 0 && (limits.Timeout <= 0 || d < limits.Timeout) {
-		limits.Timeout = d
+	if d := spec.Timeout(); d > 0 && (limits.Timeout == 0 || d < limits.Timeout) {
+		limits.Timeout, limits.TimeoutGiven = d, true
 	}
 	return run.Do(ctx, run.Options{
 		Provider: choice.Provider, Model: choice.Model, Effort: a.effortOf(c.chosen()), Turn: a.turnOf(c),
@@ -192,9 +192,9 @@ func limitsOf(c config.Config, local bool) run.Limits {
 	if c.OfProject("limits.maxOutputTokens") { // a project lowers what holds without it
 		output, ceiling = 0, output
 	}
-	return run.Limits{MaxTurns: l.MaxTurns, MaxOutputTokens: output, OutputCeiling: ceiling, Timeout: config.Wait(l.TimeoutMs),
-		FirstToken: c.FirstToken(local), FirstTokenRetries: config.Tries(l.FirstTokenRetries),
-		Idle: config.Wait(l.IdleTimeoutMs), TruncationRecoveries: config.Tries(l.TruncationRecoveries)}
+	return run.Limits{MaxTurns: l.MaxTurns, MaxOutputTokens: output, OutputCeiling: ceiling, Timeout: time.Duration(l.TimeoutMs) * time.Millisecond,
+		FirstToken: c.FirstToken(local), FirstTokenRetries: l.FirstTokenRetries,
+		Idle: time.Duration(l.IdleTimeoutMs) * time.Millisecond, TruncationRecoveries: l.TruncationRecoveries}
 }
 
 // starts calls the start hooks of a session (run.Options.Start).

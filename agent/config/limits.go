@@ -22,29 +22,13 @@ type Limits struct {
 	TruncationRecoveries int
 }
 
-// Wait is a limit in milliseconds as runs take it, for whom none is below zero.
-func Wait(ms int) time.Duration {
-	if ms == 0 {
-		return -1
-	}
-	return time.Duration(ms) * time.Millisecond
-}
-
-// Tries is a number of further tries as runs take it, for whom none is below zero.
-func Tries(n int) int {
-	if n == 0 {
-		return -1
-	}
-	return n
-}
-
 // FirstToken is the limit for a server that is on this machine, or on another. One here
 // may take as long as loading a model and reading a long prompt takes, unless somebody
 // set a limit, in a layer or in the field.
 func (c Config) FirstToken(local bool) time.Duration {
 	const key = "limits.firstTokenTimeoutMs"
 	if ms := c.Limits.FirstTokenTimeoutMs; !local || c.Given(key) || ms != Default().Limits.FirstTokenTimeoutMs {
-		return Wait(ms)
+		return time.Duration(ms) * time.Millisecond
 	}
-	return Wait(0)
+	return 0
 }

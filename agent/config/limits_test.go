@@ -6,7 +6,7 @@ import (
 )
 
 func TestALocalServerMayBeSilent(t *testing.T) {
-	const none = -1
+	const none = 0
 	for _, c := range []struct {
 		name, file  string
 		local, away time.Duration
@@ -28,8 +28,5 @@ func TestALocalServerMayBeSilent(t *testing.T) {
 	embedded.Limits.FirstTokenTimeoutMs = 50
 	if got := embedded.FirstToken(true); got != 50*time.Millisecond {
 		t.Errorf("set in the field: got %v", got)
-	}
-	if wait, tries := Wait(1500), Tries(3); wait != 1500*time.Millisecond || tries != 3 || Wait(0) != none || Tries(0) != none {
-		t.Errorf("got %v, %d, %v, %d", wait, tries, Wait(0), Tries(0))
 	}
 }

@@ -212,7 +212,7 @@ func TestAProviderThatPanicsInMidStream(t *testing.T) {
 		"behind text": {panics(spoken("ha"), spoken("lf"), piece()), []llm.Message{broken("half")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ruled(t, Limits{}, []answerFunc{c.answer, says("fine")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+			ruled(t, defaults(), []answerFunc{c.answer, says("fine")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 				f := b.failed()
 				if out.Code != llm.CauseInternal || f.Error != "provider fake: panic: index out of range" || len(p.requests) != 1 || b.took != 0 {
 					t.Errorf("got %+v, %+v", out, f)

@@ -171,6 +171,17 @@ func ok(text string) func(context.Context, *plug.Call) (plug.Result, error) {
 	return func(context.Context, *plug.Call) (plug.Result, error) { return plug.Text(text), nil }
 }
 
+// defaults are the limits of the specification, but those with a change.
+func defaults() Limits {
+	return Limits{MaxTurns: 100, FirstToken: 2 * time.Minute, FirstTokenRetries: 1, Idle: 2 * time.Minute, TruncationRecoveries: 2}
+}
+
+func but(change func(l *Limits)) Limits {
+	l := defaults()
+	change(&l)
+	return l
+}
+
 // bench is a session in which runs are made.
 type bench struct {
 	t   testing.TB
@@ -208,7 +219,7 @@ func newBench(t testing.TB, p llm.Provider, policy perm.Policy, asker plug.Asker
 	b.ask(policy, asker)
 	b.o = Options{
 		Provider: p, Model: llm.Model{ID: "m"}, Store: store,
-		Turn: func(context.Context) (Turn, error) { return b.now, nil },
+		Turn: func(context.Context) (Turn, error) { return b.now, nil }, Limits: defaults(),
 	}
 	return b
 }

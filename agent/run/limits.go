@@ -7,36 +7,33 @@ import (
 	"alisio/plug"
 )
 
-// Limits bound a run (spec runner.md, "Limits"). Zero means the default; below zero,
-// where that is said, there is no such limit.
+// Limits bound a run (spec runner.md, "Limits"); the defaults are package config's.
+// Zero is no such limit, and no further try, but where something else is said.
 type Limits struct {
 	// MaxTurns is the number of answers after which a run ends with everything
-	// kept; 100 by default.
+	// kept; zero is 100.
 	MaxTurns int
-	// MaxOutputTokens caps each answer, whatever the model.
+	// MaxOutputTokens caps each answer, whatever the model; zero leaves that to it.
 	MaxOutputTokens int
 	// OutputCeiling bounds what that comes to, whoever asked for it; zero for none.
 	OutputCeiling int
-	// Timeout is the active time of the run; there is none by default.
-	Timeout time.Duration
+	// Timeout is the active time of the run. TimeoutGiven: it is of who started the
+	// run, and no key changes it.
+	Timeout      time.Duration
+	TimeoutGiven bool
 	// FirstToken is how long a server may be silent before it says anything to a
-	// request; 2 minutes, none below zero. FirstTokenRetries is how often the request
-	// is sent again then; once, never below zero.
+	// request. FirstTokenRetries is how often the request is sent again then.
 	FirstToken        time.Duration
 	FirstTokenRetries int
 	// Idle is how long an answer may go without progress of the model once it has
-	// begun; 2 minutes, none below zero.
+	// begun.
 	Idle time.Duration
 	// TruncationRecoveries is how often a turn is asked for again whose answer the
-	// output limit made unusable; twice, never below zero.
+	// output limit made unusable.
 	TruncationRecoveries int
 }
 
 const (
-	defaultSilence              = 2 * time.Minute
-	defaultFirstTokenRetries    = 1
-	defaultTruncationRecoveries = 2
-
 	defaultMaxTurns  = 100
 	defaultMaxOutput = 16_384
 	// catalogMaxOutput bounds what a catalog may claim.
@@ -48,26 +45,6 @@ func (l Limits) maxTurns() int {
 		return l.MaxTurns
 	}
 	return defaultMaxTurns
-}
-
-func (l Limits) firstToken() time.Duration { return orDefault(l.FirstToken, defaultSilence) }
-
-func (l Limits) idle() time.Duration { return orDefault(l.Idle, defaultSilence) }
-
-func (l Limits) firstTokenRetries() int {
-	return orDefault(l.FirstTokenRetries, defaultFirstTokenRetries)
-}
-
-func (l Limits) truncationRecoveries() int {
-	return orDefault(l.TruncationRecoveries, defaultTruncationRecoveries)
-}
-
-// orDefault is what a limit comes to: zero stands for none.
-func orDefault[T int | time.Duration](limit, otherwise T) T {
-	if limit == 0 {
-		return otherwise
-	}
-	return max(0, limit)
 }
 
 // output resolves the cap of one answer for a model: the explicit value, else

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -38,7 +39,7 @@ func (r *request) broke(a *answer) error {
 		return r.silence()
 	case errors.Is(a.err, errSilent), errors.Is(a.err, errIdle):
 		idle := llm.Errorf(llm.CauseStream, "the model sent nothing more for %s in the middle of its answer (limits.idleTimeoutMs)",
-			span(r.o.Limits.idle()))
+			text.Duration(r.o.Limits.Idle))
 		return r.goOn(a, plug.RecoveryIdle, idle.WithHint("raise limits.idleTimeoutMs if the model needs longer"))
 	case llm.OutputTruncated(a.err):
 		return r.truncated(a, plug.CutEmpty)
@@ -112,7 +113,7 @@ func (r *request) nothing(a *answer) error {
 // The cut calls are gone, what could be read stays.
 func (r *request) truncated(a *answer, reason plug.CutReason) error {
 	r.count(a.usage)
-	of := r.o.Limits.truncationRecoveries()
+	of := r.o.Limits.TruncationRecoveries
 	if r.cuts >= of {
 		r.ended.truncation = &plug.Truncation{
 			Attempts: r.cuts + 1, MaxOutputTokens: r.maxOutput, Source: r.outputSource, Model: r.o.Model.ID,
@@ -186,16 +187,16 @@ func (a *answer) said() string {
 // What the provider wants back of a whole answer does not go with half of one.
 func (r *request) keep(a *answer, cut bool, told plug.Payload) error {
 	var kept []llm.Message
-	if text := a.said(); text != "" {
+	if said := a.said(); said != "" {
 		m := llm.Message{
-			Role: llm.RoleAssistant, Text: text, Truncated: cut, Interrupted: !cut,
+			Role: llm.RoleAssistant, Text: said, Truncated: cut, Interrupted: !cut,
 			Origin: llm.Origin{Provider: r.o.Provider.ID(), Model: r.o.Model.ID},
 		}
 		if a.message != nil {
 			m.Origin = a.message.Origin
 		}
 		kept = append(kept, m)
-		r.kept += text
+		r.kept += said
 		r.text = r.kept
 	}
 	if told == nil {

@@ -45,7 +45,7 @@ func TestABrokenStreamGoesOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ran := 0
 			answers := []answerFunc{steps(spoken("Hé"), reasoning("hm"), spoken("l"), piece(), c.end), says("lo")}
-			ruled(t, Limits{MaxTurns: 1}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+			ruled(t, but(func(l *Limits) { l.MaxTurns = 1 }), answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 				same(t, "recoveries", told[plug.StreamRecovery](b), []plug.StreamRecovery{{Attempt: 1, Of: 2, Reason: c.reason, KeptChars: 3}})
 				same(t, "retries", told[plug.RequestRetry](b), []plug.RequestRetry(nil))
 				same(t, "kept", b.tail(), []llm.Message{broken("Hél"), answered("lo")})
@@ -73,7 +73,7 @@ func TestABrokenStreamGoesOn(t *testing.T) {
 func TestABrokenStreamWithoutText(t *testing.T) {
 	for name, begun := range map[string]step{"reasoning": reasoning("hm"), "a piece of a call": piece(), "a typed event": typed()} {
 		t.Run(name, func(t *testing.T) {
-			ruled(t, Limits{}, []answerFunc{steps(begun, fails(lost)), says("hello")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+			ruled(t, defaults(), []answerFunc{steps(begun, fails(lost)), says("hello")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 				same(t, "recoveries", told[plug.StreamRecovery](b), []plug.StreamRecovery{{Attempt: 1, Of: 2, Reason: plug.RecoveryLost}})
 				same(t, "kept", b.tail(), []llm.Message{answered("hello")})
 				same(t, "the second request", p.requests[1], p.requests[0])
@@ -88,7 +88,7 @@ func TestInBandErrorsBehindAnyDelta(t *testing.T) {
 	for name, begun := range map[string]step{"reasoning": reasoning("hm"), "a piece of a call": piece(), "text": spoken("a")} {
 		t.Run(name, func(t *testing.T) {
 			answers := []answerFunc{steps(begun, fails(streamEnd(llm.CauseServer, llm.StreamFailed))), says("hello")}
-			ruled(t, Limits{}, answers, func(t *testing.T, b *bench, _ *fake, out Outcome) {
+			ruled(t, defaults(), answers, func(t *testing.T, b *bench, _ *fake, out Outcome) {
 				got := told[plug.StreamRecovery](b)
 				if len(got) != 1 || got[0].Reason != plug.RecoveryError || len(told[plug.RequestRetry](b)) != 0 || out.Status != Completed {
 					t.Errorf("got %+v, recoveries %+v", out, got)
@@ -102,7 +102,7 @@ func TestInBandErrorsBehindAnyDelta(t *testing.T) {
 func TestAStreamThatFailsForGood(t *testing.T) {
 	for _, cause := range []llm.Cause{llm.CauseQuota, llm.CauseFiltered, llm.CauseBadRequest, llm.CauseContextLength} {
 		answers := []answerFunc{breaks("Hel", streamEnd(cause, llm.StreamFailed))}
-		ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+		ruled(t, defaults(), answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 			if f := b.failed(); f.Code != cause || f.Error != "it ended" || out.Text != "Hel" || len(p.requests) != 1 || b.took != 0 {
 				t.Errorf("got %+v, %+v", out, f)
 			}
@@ -116,7 +116,7 @@ func TestAStreamThatFailsForGood(t *testing.T) {
 func TestC021InBandErrorAfterText(t *testing.T) {
 	failed := llm.Errorf(llm.CauseServer, "upstream overloaded")
 	failed.Stream, failed.Status = llm.StreamFailed, 502
-	ruled(t, Limits{}, []answerFunc{breaks("half", failed)}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, defaults(), []answerFunc{breaks("half", failed)}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		if f := b.failed(); f.Code != llm.CauseServer || f.Error != "upstream overloaded, after 3 tries" || len(p.requests) != 3 {
 			t.Errorf("got %+v after %d requests", f, len(p.requests))
 		}
@@ -126,7 +126,7 @@ func TestC021InBandErrorAfterText(t *testing.T) {
 // At most twice in a row, and then the run fails with everything kept.
 func TestRecoveriesAreBounded(t *testing.T) {
 	answers := []answerFunc{breaks("a", lost), breaks("bc", lost), breaks("d", lost), says("never")}
-	ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, defaults(), answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		same(t, "recoveries", told[plug.StreamRecovery](b), []plug.StreamRecovery{
 			{Attempt: 1, Of: 2, Reason: plug.RecoveryLost, KeptChars: 1}, {Attempt: 2, Of: 2, Reason: plug.RecoveryLost, KeptChars: 2},
 		})
@@ -148,7 +148,7 @@ func TestRecoveriesOfATurnDoNotCountForTheNext(t *testing.T) {
 	twice := []answerFunc{breaks("a", lost), breaks("b", lost)}
 	answers := append(append([]answerFunc{}, twice...), says("c", call("1", "look", `{}`)))
 	answers = append(append(answers, twice...), says("done"))
-	ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, defaults(), answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		if out.Status != Completed || out.Text != "abdone" || out.Turns != 2 || ran != 1 || len(p.requests) != 6 {
 			t.Errorf("got %+v, %v after %d requests, %d calls ran", out, out.Err, len(p.requests), ran)
 		}
@@ -167,7 +167,7 @@ func TestRecoveriesOfATurnDoNotCountForTheNext(t *testing.T) {
 // text stands in the history, and what the person says comes behind it.
 func TestThePromptBehindABrokenStream(t *testing.T) {
 	answers := []answerFunc{breaks("half", streamEnd(llm.CauseFiltered, llm.StreamFailed)), says("fine")}
-	ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, _ Outcome) {
+	ruled(t, defaults(), answers, func(t *testing.T, b *bench, p *fake, _ Outcome) {
 		if out := b.run(context.Background(), "again"); out.Text != "fine" {
 			t.Errorf("got %+v", out)
 		}
@@ -194,7 +194,7 @@ func TestC023EmptyAnswersAreAskedForOnce(t *testing.T) {
 			"the model ended its turn after reasoning, without any visible output, after 2 tries", 20},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ruled(t, Limits{}, []answerFunc{c.answer}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+			ruled(t, defaults(), []answerFunc{c.answer}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 				same(t, "recoveries", told[plug.StreamRecovery](b), []plug.StreamRecovery{{Attempt: 1, Of: 1, Reason: plug.RecoveryEmpty}})
 				same(t, "retries", told[plug.RequestRetry](b), []plug.RequestRetry(nil))
 				same(t, "notices", p.notices(), []string{"", noticeEmpty})
@@ -205,7 +205,7 @@ func TestC023EmptyAnswersAreAskedForOnce(t *testing.T) {
 					t.Errorf("got %+v after %v", out, b.took)
 				}
 			})
-			ruled(t, Limits{MaxTurns: 1}, []answerFunc{c.answer, says("hello")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+			ruled(t, but(func(l *Limits) { l.MaxTurns = 1 }), []answerFunc{c.answer, says("hello")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 				if out.Status != Completed || out.Text != "hello" || out.Turns != 1 || out.Usage.Input != 10+c.input/2 {
 					t.Errorf("got %+v, %v", out, out.Err)
 				}
@@ -221,16 +221,13 @@ func TestMixedCausesStayBounded(t *testing.T) {
 		Text: "x", Truncated: true, Calls: []llm.ToolCall{call("1", "look", `{"n":`)},
 	}))
 	empty, broke := steps(completes(llm.Message{})), breaks("x", lost)
-	const (
-		fresh = 1 + maxRecoveries + maxEmpties + defaultTruncationRecoveries
-		sends = maxSends + defaultFirstTokenRetries
-		bound = fresh * sends
-	)
+	fresh, sends := 1+maxRecoveries+maxEmpties+defaults().TruncationRecoveries, maxSends+defaults().FirstTokenRetries
+	bound := fresh * sends
 	var worst []answerFunc
 	for _, end := range []answerFunc{broke, empty, cut, broke, cut, broke} {
 		worst = append(worst, away, hangs, away, away, away, end)
 	}
-	ruled(t, Limits{FirstToken: time.Second}, append(worst, says("never")), func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, but(func(l *Limits) { l.FirstToken = time.Second }), append(worst, says("never")), func(t *testing.T, b *bench, p *fake, out Outcome) {
 		if out.Status != Failed || len(p.requests) != bound || bound != 36 {
 			t.Errorf("got %+v, %d requests, want %d", out, len(p.requests), bound)
 		}
@@ -241,8 +238,8 @@ func TestMixedCausesStayBounded(t *testing.T) {
 		random := func(ctx context.Context, req llm.Request, yield func(llm.Event, error) bool) {
 			kinds[r.IntN(len(kinds))](ctx, req, yield)
 		}
-		ruled(t, Limits{FirstToken: time.Second, Idle: time.Second}, []answerFunc{random}, func(t *testing.T, b *bench, p *fake, out Outcome) {
-			if out.Status != Failed || len(p.requests) > bound || out.Turns != 1 || b.took > bound*(lastWait+time.Second) {
+		ruled(t, but(func(l *Limits) { l.FirstToken, l.Idle = time.Second, time.Second }), []answerFunc{random}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+			if out.Status != Failed || len(p.requests) > bound || out.Turns != 1 || b.took > time.Duration(bound)*(lastWait+time.Second) {
 				t.Errorf("seed %d: got %+v, %d requests after %v", seed, out, len(p.requests), b.took)
 			}
 		})
@@ -257,7 +254,7 @@ func TestIncompleteCallsNeverRun(t *testing.T) {
 		steps(spoken("I look."), piece(), fails(streamEnd(llm.CauseStream, llm.StreamIncomplete))),
 		says("Now.", call("1", "look", `{}`)), says("done"),
 	}
-	ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, defaults(), answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		same(t, "results", b.results(), []string{"seen 1"})
 		same(t, "notices", p.notices(), []string{"", noticeOn, ""})
 		if out.Status != Completed || out.Text != "done" || out.Turns != 2 || ran != 1 {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -26,7 +27,7 @@ const (
 
 // silence answers a request for which the server said nothing in time.
 func (r *request) silence() error {
-	limit, of := r.o.Limits.firstToken(), r.o.Limits.firstTokenRetries()
+	limit, of := r.o.Limits.FirstToken, r.o.Limits.FirstTokenRetries
 	if r.silent < of {
 		r.silent++
 		r.emit(plug.RequestRetry{Attempt: r.silent, Of: of, Reason: plug.RetryFirstToken})
@@ -34,7 +35,7 @@ func (r *request) silence() error {
 	}
 	r.ended.timeout = r.timeout(plug.TimeoutFirstToken, limit)
 	return llm.Errorf(llm.CauseTimeout, "%s said nothing for %s (limits.firstTokenTimeoutMs)%s",
-		r.ended.timeout.Provider, span(limit), after(r.sends)).
+		r.ended.timeout.Provider, text.Duration(limit), after(r.sends)).
 		WithHint("check the server, or raise limits.firstTokenTimeoutMs if the model needs longer to begin")
 }
 

@@ -59,7 +59,7 @@ func TestTransportFaultsAreRetried(t *testing.T) {
 	}
 	for name, c := range rows {
 		t.Run(name, func(t *testing.T) {
-			ruled(t, Limits{MaxTurns: 1}, []answerFunc{breaks("", c.err), says("hello")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+			ruled(t, but(func(l *Limits) { l.MaxTurns = 1 }), []answerFunc{breaks("", c.err), says("hello")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 				got := told[plug.RequestRetry](b)
 				if len(got) != 1 || got[0].Attempt != 1 || got[0].Of != 4 || got[0].Reason != c.reason {
 					t.Fatalf("retries: %+v", got)
@@ -92,7 +92,7 @@ func TestRefusalsAreNotRetried(t *testing.T) {
 	}
 	for name, err := range rows {
 		t.Run(name, func(t *testing.T) {
-			ruled(t, Limits{}, []answerFunc{breaks("", err)}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+			ruled(t, defaults(), []answerFunc{breaks("", err)}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 				f := b.failed()
 				if out.Status != Failed || f.Code != llm.CauseOf(err) || f.Error != err.Error() {
 					t.Errorf("got %+v", f)
@@ -115,7 +115,7 @@ func TestBackoffGrowsOverFiveSends(t *testing.T) {
 		llm.CauseUnreachable: {500 * ms, 1000 * ms, 2000 * ms, 4000 * ms},
 		llm.CauseRateLimited: {2000 * ms, 4000 * ms, 8000 * ms, 16000 * ms},
 	} {
-		ruled(t, Limits{}, []answerFunc{breaks("", fault(cause, 0))}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+		ruled(t, defaults(), []answerFunc{breaks("", fault(cause, 0))}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 			got := told[plug.RequestRetry](b)
 			if len(got) != 4 || len(p.requests) != 5 {
 				t.Fatalf("%s: %d retries, %d requests", cause, len(got), len(p.requests))
@@ -155,7 +155,7 @@ func TestBackoffHasJitter(t *testing.T) {
 // inside the cool-down. Trigger: 429 with 3 s, then a normal stream.
 func TestC034RetryAfterIsHonoured(t *testing.T) {
 	for _, wait := range []time.Duration{time.Millisecond, 3 * time.Second, 59500 * time.Millisecond, time.Minute} {
-		ruled(t, Limits{}, []answerFunc{breaks("", throttled(wait)), says("hello")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+		ruled(t, defaults(), []answerFunc{breaks("", throttled(wait)), says("hello")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 			sendsAre(t, b, p)
 			most := min(wait+min(wait/10, time.Second), time.Minute)
 			if out.Status != Completed || len(p.requests) != 2 || b.took < wait || b.took > most {
@@ -169,14 +169,14 @@ func TestC034RetryAfterIsHonoured(t *testing.T) {
 // retries was passed. Trigger: one 429 without headers, then 200.
 func TestC035PlainRateLimit(t *testing.T) {
 	limited := breaks("", fault(llm.CauseRateLimited, 429))
-	ruled(t, Limits{}, []answerFunc{limited, says("hello")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, defaults(), []answerFunc{limited, says("hello")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		if out.Status != Completed || len(p.requests) != 2 {
 			t.Errorf("got %+v after %d requests", out, len(p.requests))
 		}
 	})
 	// The attempts that were made are told, when others came first too.
 	refused := breaks("", fault(llm.CauseUnreachable, 0))
-	ruled(t, Limits{FirstToken: time.Second}, []answerFunc{limited, refused, hangs, limited}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, but(func(l *Limits) { l.FirstToken = time.Second }), []answerFunc{limited, refused, hangs, limited}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		if want := "the server answered 429, after 6 tries"; out.Err.Message != want || len(p.requests) != 6 {
 			t.Errorf("got %q after %d requests, want %q", out.Err.Message, len(p.requests), want)
 		}
@@ -192,7 +192,7 @@ func TestC042ALongRetryAfterFailsAtOnce(t *testing.T) {
 		"mid-stream": {breaks("half", throttled(1382400*time.Second))},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+			ruled(t, defaults(), answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 				var e *llm.Error
 				for _, err := range []*llm.Error{throttled(1382400 * time.Second), throttled(time.Minute + 1)} {
 					if at := time.Now().Add(err.RetryAfter).Format("2006-01-02 15:04 MST"); strings.HasSuffix(out.Err.Message, "it asks to wait until "+at) {
@@ -219,7 +219,7 @@ func TestC043QuotaIsNeverRetried(t *testing.T) {
 	used := fault(llm.CauseQuota, 429)
 	used.RetryAfter = time.Second // whatever it says
 	away := breaks("", llm.Errorf(llm.CauseUnreachable, "away"))
-	ruled(t, Limits{}, []answerFunc{away, breaks("", used)}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, defaults(), []answerFunc{away, breaks("", used)}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		if out.Code != llm.CauseQuota || len(p.requests) != 2 || len(told[plug.RequestRetry](b)) != 1 {
 			t.Errorf("got %+v after %d requests, events %v", out, len(p.requests), b.types())
 		}
@@ -228,7 +228,7 @@ func TestC043QuotaIsNeverRetried(t *testing.T) {
 
 // C048. Symptom: a server that answers 500 for ever is asked for ever.
 func TestC048ServerErrorsAreBounded(t *testing.T) {
-	ruled(t, Limits{}, []answerFunc{breaks("", fault(llm.CauseServer, 500))}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, defaults(), []answerFunc{breaks("", fault(llm.CauseServer, 500))}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		if out.Code != llm.CauseServer || len(p.requests) != 5 || b.took > 8*time.Second {
 			t.Errorf("got %+v, %d requests after %v", out, len(p.requests), b.took)
 		}
@@ -249,7 +249,7 @@ func TestFiveMinutesInAll(t *testing.T) {
 		"once":          {slow(6*time.Minute, fault(llm.CauseServer, 503)), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ruled(t, Limits{FirstToken: -1}, []answerFunc{c.answer}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+			ruled(t, but(func(l *Limits) { l.FirstToken = 0 }), []answerFunc{c.answer}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 				last := p.times[len(p.times)-1].Sub(p.times[0])
 				if len(p.requests) != c.sends || last > 5*time.Minute || out.Status != Failed {
 					t.Errorf("got %+v, %d requests, the last after %v", out, len(p.requests), last)
@@ -271,7 +271,7 @@ func TestRetriesAreCountedByRequest(t *testing.T) {
 		Cause: llm.CauseStream, Stream: llm.StreamLost, Message: "lost",
 	})}, four, []answerFunc{says("lo")})
 	look := newToy("look", plug.EffectRead, ok("seen"))
-	ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, defaults(), answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		if out.Status != Completed || out.Text != "hello" || out.Turns != 2 || len(p.requests) != len(answers) {
 			t.Errorf("got %+v, %v after %d requests", out, out.Err, len(p.requests))
 		}
@@ -292,7 +292,7 @@ func TestRetriesAreCountedByRequest(t *testing.T) {
 // A refusal behind faults ends the run with its own cause.
 func TestARefusalBehindFaults(t *testing.T) {
 	answers := []answerFunc{breaks("", fault(llm.CauseServer, 503)), breaks("", fault(llm.CauseAuth, 401))}
-	ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, defaults(), answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		if out.Code != llm.CauseAuth || out.Err.Message != "the server answered 401" || len(p.requests) != 2 {
 			t.Errorf("got %+v, %v", out, out.Err)
 		}
@@ -304,7 +304,7 @@ func TestInBandErrorsBeforeTheFirstDeltaAreFaults(t *testing.T) {
 	for _, cause := range []llm.Cause{llm.CauseServer, llm.CauseStream} { // the second is of no kind
 		failed := &llm.Error{Cause: cause, Stream: llm.StreamFailed, Message: "overloaded"}
 		answers := []answerFunc{steps(typed(), fails(failed)), says("hello")}
-		ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+		ruled(t, defaults(), answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 			got := told[plug.RequestRetry](b)
 			if len(got) != 1 || got[0].Reason != plug.RetryServerError || len(told[plug.StreamRecovery](b)) != 0 || out.Text != "hello" {
 				t.Errorf("%s: got %+v, retries %+v", cause, out, got)

@@ -35,29 +35,29 @@ func TestRunLimitWhereverTheRunIs(t *testing.T) {
 		error   string
 		kept    []llm.Message // nil: what is kept are results
 	}{
-		"before the first byte": {[]answerFunc{hangs}, plug.Timeout{Stage: plug.StageWaiting, FirstRequest: true, Attempts: 1}, "was waiting for the model", []llm.Message{}},
+		"before the first byte": {[]answerFunc{hangs}, plug.Timeout{Stage: plug.StageWaiting, FirstRequest: true, Attempts: 1}, "waiting for the model", []llm.Message{}},
 		"in a resend": {[]answerFunc{breaks("", fault(llm.CauseServer, 503)), hangs},
-			plug.Timeout{Stage: plug.StageWaiting, FirstRequest: true, Attempts: 2}, "was waiting for the model", []llm.Message{}},
+			plug.Timeout{Stage: plug.StageWaiting, FirstRequest: true, Attempts: 2}, "waiting for the model", []llm.Message{}},
 		"in mid-stream": {[]answerFunc{steps(spoken("Hel"), later(time.Minute, spoken("lo")), silence(forever))},
-			plug.Timeout{Stage: plug.StageStreaming, FirstRequest: true, Attempts: 1}, "was receiving an answer", []llm.Message{broken("Hello")}},
+			plug.Timeout{Stage: plug.StageStreaming, FirstRequest: true, Attempts: 1}, "receiving an answer", []llm.Message{broken("Hello")}},
 		"in a pause before a resend": {[]answerFunc{breaks("", throttled(59*time.Second))},
-			plug.Timeout{Stage: plug.StageWaiting, FirstRequest: true, Attempts: 4}, "was waiting for the model", []llm.Message{}},
+			plug.Timeout{Stage: plug.StageWaiting, FirstRequest: true, Attempts: 4}, "waiting for the model", []llm.Message{}},
 		"in a pause before a recovery": {[]answerFunc{steps(spoken("half"), later(2*time.Minute, reasoning("hm")), later(50*time.Second, fails(throttled(50*time.Second))))},
-			plug.Timeout{Stage: plug.StageWaiting, FirstRequest: true, Attempts: 1}, "was waiting for the model", []llm.Message{broken("half")}},
+			plug.Timeout{Stage: plug.StageWaiting, FirstRequest: true, Attempts: 1}, "waiting for the model", []llm.Message{broken("half")}},
 		"in a later request": {[]answerFunc{breaks("half", lost), hangs},
-			plug.Timeout{Stage: plug.StageWaiting, Attempts: 1}, "was waiting for the model", []llm.Message{broken("half")}},
-		"in a tool":    {[]answerFunc{says("", call("1", "wait", `{}`))}, plug.Timeout{Stage: plug.StageTool, Tool: "wait"}, "was running wait", nil},
-		"in a barrier": {[]answerFunc{wait}, plug.Timeout{Stage: plug.StageTool, Tool: "wait"}, "was running wait", nil},
+			plug.Timeout{Stage: plug.StageWaiting, Attempts: 1}, "waiting for the model", []llm.Message{broken("half")}},
+		"in a tool":    {[]answerFunc{says("", call("1", "wait", `{}`))}, plug.Timeout{Stage: plug.StageTool, Tool: "wait"}, "running wait", nil},
+		"in a barrier": {[]answerFunc{wait}, plug.Timeout{Stage: plug.StageTool, Tool: "wait"}, "running wait", nil},
 		"in reads": {[]answerFunc{says("", call("1", "look", `{"n":1}`), call("2", "look", `{"n":2}`))},
-			plug.Timeout{Stage: plug.StageTool, Tool: "look"}, "was running look", nil},
+			plug.Timeout{Stage: plug.StageTool, Tool: "look"}, "running look", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := Limits{Timeout: limit, FirstToken: -1, Idle: -1}
+			l := but(func(l *Limits) { l.Timeout, l.FirstToken, l.Idle = limit, 0, 0 })
 			ruled(t, l, c.answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 				f := b.failed()
 				c.timeout.Kind, c.timeout.Ms, c.timeout.Model, c.timeout.Provider = plug.TimeoutRun, limit.Milliseconds(), "m", "fake"
 				same(t, "timeout", *f.Timeout, c.timeout)
-				want := "the time of the run is used up: it has 3m0s, and " + c.error
+				want := "the run used up its 3 min (limits.timeoutMs) while it was " + c.error
 				if out.Status != Failed || out.Code != llm.CauseTimeout || f.Code != out.Code || f.Error != want || f.Hint == "" || b.took != limit {
 					t.Errorf("got %+v, %+v after %v, want %q", out, f, b.took, want)
 				}
@@ -92,20 +92,18 @@ func TestRunLimitInTheMakingOfATurn(t *testing.T) {
 }
 
 func TestRunLimitIsOffByDefault(t *testing.T) {
-	for _, limit := range []time.Duration{0, -1} {
-		answers := []answerFunc{steps(later(forever, completes(answered("hello"))))}
-		ruled(t, Limits{Timeout: limit, FirstToken: -1, Idle: -1}, answers, func(t *testing.T, b *bench, _ *fake, out Outcome) {
-			if out.Status != Completed || b.took != forever {
-				t.Errorf("got %+v after %v", out, b.took)
-			}
-		})
-	}
+	answers := []answerFunc{steps(later(forever, completes(answered("hello"))))}
+	ruled(t, but(func(l *Limits) { l.FirstToken, l.Idle = 0, 0 }), answers, func(t *testing.T, b *bench, _ *fake, out Outcome) {
+		if out.Status != Completed || b.took != forever {
+			t.Errorf("got %+v after %v", out, b.took)
+		}
+	})
 }
 
 // A later prompt has the whole time again.
 func TestRunLimitIsOfARun(t *testing.T) {
 	answers := []answerFunc{steps(later(50*time.Second, completes(answered("hello"))))}
-	ruled(t, Limits{Timeout: time.Minute}, answers, func(t *testing.T, b *bench, _ *fake, _ Outcome) {
+	ruled(t, but(func(l *Limits) { l.Timeout = time.Minute }), answers, func(t *testing.T, b *bench, _ *fake, _ Outcome) {
 		if out := b.run(context.Background(), "again"); out.Status != Completed {
 			t.Errorf("got %+v", out)
 		}
@@ -217,7 +215,7 @@ func TestRunLimitOfAChild(t *testing.T) {
 					steps(later(10*time.Second, completes(llm.Message{Calls: []llm.ToolCall{call("1", "task", `{}`)}}))), says("done"),
 				}}
 				parent := newBench(t, p, all, nil, task)
-				parent.o.Limits.Timeout, child.o.Limits.Timeout = c.parent, c.child
+				parent.o.Limits.Timeout, child.o.Limits.Timeout, child.o.Limits.TimeoutGiven = c.parent, c.child, true
 				clocks.bind(parent, time.Hour)
 				if err := child.store.Create(context.Background(), session.Session{ID: "child"}); err != nil {
 					t.Fatal(err)
@@ -239,6 +237,9 @@ func TestRunLimitOfAChild(t *testing.T) {
 					same(t, "timeout", child.failed().Timeout, &plug.Timeout{
 						Kind: plug.TimeoutRun, Ms: 25_000, Model: "m", Provider: "fake", Stage: plug.StageTool, Tool: "wait",
 					})
+					if want := "the run used up its 25 s while it was running wait"; below.Err.Message != want || strings.Contains(below.Err.Hint, "limits.") {
+						t.Errorf("got %q, %q, want %q", below.Err.Message, below.Err.Hint, want)
+					}
 				}
 				if name == "the parent's" {
 					if got := parent.failed().Timeout; got.Stage != plug.StageTool || got.Tool != "task" || got.Ms != 25_000 {

@@ -35,7 +35,7 @@ func TestTruncationComesInFourForms(t *testing.T) {
 			errors.New("plugin p: the response was cut off by max output tokens before any usable content (status 200)")),
 	} {
 		t.Run(name, func(t *testing.T) {
-			ruled(t, Limits{}, []answerFunc{answer}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+			ruled(t, defaults(), []answerFunc{answer}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 				same(t, "recoveries", told[plug.TruncationRecovery](b), []plug.TruncationRecovery{
 					{Attempt: 1, Of: 2, Reason: plug.CutEmpty, MaxOutputTokens: 16_384},
 					{Attempt: 2, Of: 2, Reason: plug.CutEmpty, MaxOutputTokens: 16_384},
@@ -59,14 +59,14 @@ func TestTruncationComesInFourForms(t *testing.T) {
 // nobody is told that there was none.
 func TestTextBeforeACutThatIsAnError(t *testing.T) {
 	answer := breaks("half ", llm.Errorf(llm.CauseOutputTruncated, "cut"))
-	ruled(t, Limits{}, []answerFunc{answer, says("and half")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, defaults(), []answerFunc{answer, says("and half")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		same(t, "notices", p.notices(), []string{"", noticeOn})
 		same(t, "kept", b.tail(), []llm.Message{clipped("half "), answered("and half")})
 		if out.Status != Completed || out.Text != "half and half" {
 			t.Errorf("got %+v", out)
 		}
 	})
-	ruled(t, Limits{TruncationRecoveries: -1}, []answerFunc{answer}, func(t *testing.T, b *bench, _ *fake, _ Outcome) {
+	ruled(t, but(func(l *Limits) { l.TruncationRecoveries = 0 }), []answerFunc{answer}, func(t *testing.T, b *bench, _ *fake, _ Outcome) {
 		if got, want := b.failed().Error, "the answer was cut before it was usable (output limit: 16384 tokens)"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -77,7 +77,7 @@ func TestTextBeforeACutThatIsAnError(t *testing.T) {
 func TestTruncationRecoveryIsNoTurn(t *testing.T) {
 	answers := []answerFunc{message(llm.Message{Truncated: true}), cutCall("I look."), says("done")}
 	ran := 0
-	ruled(t, Limits{MaxTurns: 1}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, but(func(l *Limits) { l.MaxTurns = 1 }), answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		if out.Status != Completed || out.Text != "done" || out.Turns != 1 || ran != 0 {
 			t.Errorf("got %+v, %d calls ran", out, ran)
 		}
@@ -104,7 +104,7 @@ func TestACutCallIsAskedForAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ran := 0
 			answers := []answerFunc{c.answer, says("Now.", call("cut", "look", `{"n":1}`)), says("done")}
-			ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+			ruled(t, defaults(), answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 				same(t, "recoveries", told[plug.TruncationRecovery](b), []plug.TruncationRecovery{
 					{Attempt: 1, Of: 2, Reason: plug.CutCall, MaxOutputTokens: 16_384},
 				})
@@ -134,7 +134,7 @@ func withData(answer answerFunc) answerFunc {
 // Exhausted: everything that was said is kept, none of the calls.
 func TestCutCallsUntilTheRunFails(t *testing.T) {
 	ran := 0
-	ruled(t, Limits{MaxOutputTokens: 500}, []answerFunc{cutCall("a"), cutCall("b"), cutCall("c")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, but(func(l *Limits) { l.MaxOutputTokens = 500 }), []answerFunc{cutCall("a"), cutCall("b"), cutCall("c")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		same(t, "kept", b.tail(), []llm.Message{clipped("a"), clipped("b"), clipped("c")})
 		f := b.failed()
 		same(t, "truncation", f.Truncation, &plug.Truncation{Attempts: 3, MaxOutputTokens: 500, Source: plug.SourceUser, Model: "m"})
@@ -158,7 +158,7 @@ func TestCompleteCallsBesideACutOne(t *testing.T) {
 		cutCall("I look.", call("1", "look", `{"n":1}`), call("2", "look", `{"n":2}`)),
 		away, says("", call("3", "look", `{"n":3}`)), says("done"),
 	}
-	ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, defaults(), answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		same(t, "results", b.results(), []string{"seen 1", "seen 2", "seen 3"})
 		same(t, "notices", p.notices(), []string{"", noticeMore, noticeMore, ""})
 		same(t, "recoveries", told[plug.TruncationRecovery](b), []plug.TruncationRecovery(nil))
@@ -192,8 +192,8 @@ func TestUsableTextOfACutAnswer(t *testing.T) {
 }
 
 func TestTruncationRecoveriesAreConfigurable(t *testing.T) {
-	for limit, sends := range map[int]int{-1: 1, 0: 3, 1: 2, 5: 6} {
-		ruled(t, Limits{TruncationRecoveries: limit}, []answerFunc{message(llm.Message{Truncated: true})},
+	for limit, sends := range map[int]int{0: 1, 1: 2, 2: 3, 5: 6} {
+		ruled(t, but(func(l *Limits) { l.TruncationRecoveries = limit }), []answerFunc{message(llm.Message{Truncated: true})},
 			func(t *testing.T, b *bench, p *fake, out Outcome) {
 				got := told[plug.TruncationRecovery](b)
 				if len(p.requests) != sends || len(got) != sends-1 || b.failed().Truncation.Attempts != sends {
@@ -212,7 +212,7 @@ func TestTruncationRecoveriesAreConfigurable(t *testing.T) {
 func TestTruncationRecoveriesOfATurnDoNotCountForTheNext(t *testing.T) {
 	ran := 0
 	answers := []answerFunc{cutCall(""), cutCall(""), says("", call("1", "look", `{}`)), cutCall(""), cutCall(""), says("done")}
-	ruled(t, Limits{}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, defaults(), answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		var got []int
 		for _, r := range told[plug.TruncationRecovery](b) {
 			got = append(got, r.Attempt)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"alisio/llm"
-	"alisio/plug"
 )
 
 // Why a watch ended a request.
@@ -35,7 +34,7 @@ type watch struct {
 }
 
 func watching(ctx context.Context, l Limits) *watch {
-	w := &watch{first: l.firstToken(), idle: l.idle()}
+	w := &watch{first: l.FirstToken, idle: l.Idle}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	if w.first > 0 {
 		w.timer = time.AfterFunc(w.first, func() { w.cancel(errSilent) })
@@ -81,56 +80,4 @@ func (w *watch) end() {
 		w.timer.Stop()
 	}
 	w.cancel(nil)
-}
-
-// where is what a run is doing, for the case that its time is over meanwhile.
-type where struct {
-	stage plug.Stage
-	tool  string
-	// attempts counts the sends of the request at hand; first: it is the run's first.
-	attempts int
-	first    bool
-}
-
-// at notes what the run is doing. What it did when it was told to end stays.
-func (l *loop) at(w where) {
-	if l.ctx.Err() == nil {
-		l.where = w
-	}
-}
-
-// timeout is what a run that met a limit of time tells of it.
-func (l *loop) timeout(kind plug.TimeoutKind, limit time.Duration) *plug.Timeout {
-	server := l.o.Server
-	if server == "" {
-		server = l.o.Provider.ID()
-	}
-	return &plug.Timeout{
-		Kind: kind, Ms: limit.Milliseconds(), Model: l.o.Model.ID, Provider: server, Stage: l.where.stage, Tool: l.where.tool,
-		FirstRequest: l.where.first, Attempts: l.where.attempts,
-	}
-}
-
-// timeUsedUp is the failure of a run that met limits.timeoutMs.
-func (l *loop) timeUsedUp() *llm.Error {
-	doing := "was at work"
-	switch w := l.where; w.stage {
-	case plug.StageWaiting:
-		doing = "was waiting for the model"
-	case plug.StageStreaming:
-		doing = "was receiving an answer"
-	case plug.StageTool:
-		doing = "was running " + w.tool
-	}
-	l.ended.timeout = l.timeout(plug.TimeoutRun, l.o.Limits.Timeout)
-	return llm.Errorf(llm.CauseTimeout, "the time of the run is used up: it has %s, and %s", span(l.o.Limits.Timeout), doing).
-		WithHint("prompt again to go on; --timeout and limits.timeoutMs give a run more time")
-}
-
-// span is a length of time as people say it.
-func span(d time.Duration) string {
-	if d >= time.Second {
-		d = d.Round(100 * time.Millisecond)
-	}
-	return d.String()
 }

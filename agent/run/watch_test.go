@@ -30,7 +30,7 @@ var hangs = steps(silence(forever))
 // A server that says nothing: the request is given up at the limit, sent once more as
 // it was, and then the run fails with all that is known of it.
 func TestFirstTokenLimitResendsOnceThenFails(t *testing.T) {
-	ruled(t, Limits{}, []answerFunc{hangs}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, defaults(), []answerFunc{hangs}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		same(t, "retries", told[plug.RequestRetry](b), []plug.RequestRetry{{Attempt: 1, Of: 1, Reason: plug.RetryFirstToken}})
 		f := b.failed()
 		same(t, "timeout", f.Timeout, &plug.Timeout{
@@ -39,7 +39,7 @@ func TestFirstTokenLimitResendsOnceThenFails(t *testing.T) {
 		if out.Status != Failed || out.Code != llm.CauseTimeout || f.Code != llm.CauseTimeout || f.Truncation != nil {
 			t.Errorf("got %+v, %+v", out, f)
 		}
-		if want := "fake said nothing for 2m0s (limits.firstTokenTimeoutMs), after 2 tries"; f.Error != want || f.Hint == "" {
+		if want := "fake said nothing for 2 min (limits.firstTokenTimeoutMs), after 2 tries"; f.Error != want || f.Hint == "" {
 			t.Errorf("got %q, want %q", f.Error, want)
 		}
 		if b.took != 4*time.Minute || len(p.requests) != 2 || len(b.tail()) != 0 || len(told[plug.TurnCompleted](b)) != 0 {
@@ -51,7 +51,7 @@ func TestFirstTokenLimitResendsOnceThenFails(t *testing.T) {
 
 // A resend is no turn, and nothing is appended for it.
 func TestFirstTokenLimitIsNoTurn(t *testing.T) {
-	ruled(t, Limits{MaxTurns: 1}, []answerFunc{hangs, says("hello")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, but(func(l *Limits) { l.MaxTurns = 1 }), []answerFunc{hangs, says("hello")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		if out.Status != Completed || out.Turns != 1 || b.took != 2*time.Minute {
 			t.Errorf("got %+v after %v", out, b.took)
 		}
@@ -66,11 +66,11 @@ func TestFirstTokenRetriesAreConfigurable(t *testing.T) {
 		retries, sends int
 		error          string
 	}{
-		{-1, 1, "fake said nothing for 10s (limits.firstTokenTimeoutMs)"},
-		{0, 2, "fake said nothing for 10s (limits.firstTokenTimeoutMs), after 2 tries"},
-		{3, 4, "fake said nothing for 10s (limits.firstTokenTimeoutMs), after 4 tries"},
+		{0, 1, "fake said nothing for 10 s (limits.firstTokenTimeoutMs)"},
+		{1, 2, "fake said nothing for 10 s (limits.firstTokenTimeoutMs), after 2 tries"},
+		{3, 4, "fake said nothing for 10 s (limits.firstTokenTimeoutMs), after 4 tries"},
 	} {
-		l := Limits{FirstToken: 10 * time.Second, FirstTokenRetries: c.retries}
+		l := but(func(l *Limits) { l.FirstToken, l.FirstTokenRetries = 10*time.Second, c.retries })
 		ruled(t, l, []answerFunc{hangs}, func(t *testing.T, b *bench, p *fake, _ Outcome) {
 			var want []plug.RequestRetry
 			for i := range c.sends - 1 {
@@ -96,16 +96,16 @@ func TestFirstTokenLimitLetsPass(t *testing.T) {
 		answer answerFunc
 		took   time.Duration
 	}{
-		"off":                       {Limits{FirstToken: -1}, steps(later(24*time.Hour, done)), 24 * time.Hour},
-		"off, with typed events":    {Limits{FirstToken: -1}, steps(typed(), later(24*time.Hour, typed()), later(24*time.Hour, done)), 48 * time.Hour},
-		"in the last moment":        {Limits{}, steps(later(2*time.Minute-1, done)), 2*time.Minute - 1},
-		"a typed event":             {Limits{FirstToken: 10 * time.Second}, steps(later(9*time.Second, typed()), later(119*time.Second, done)), 128 * time.Second},
-		"reasoning":                 {Limits{FirstToken: 10 * time.Second}, steps(later(9*time.Second, reasoning("hm")), later(119*time.Second, done)), 128 * time.Second},
-		"a piece of a call":         {Limits{FirstToken: 10 * time.Second}, steps(later(9*time.Second, piece()), later(119*time.Second, done)), 128 * time.Second},
-		"both off":                  {Limits{FirstToken: -1, Idle: -1}, steps(later(time.Hour, spoken("hel")), later(time.Hour, done)), 2 * time.Hour},
-		"a typed event, idle off":   {Limits{FirstToken: time.Second, Idle: -1}, steps(typed(), later(time.Hour, done)), time.Hour},
-		"progress in time":          {Limits{FirstToken: 10 * time.Second}, steps(later(9*time.Second, spoken("a")), later(100*time.Second, spoken("b")), later(100*time.Second, done)), 209 * time.Second},
-		"an answer without a delta": {Limits{FirstToken: 10 * time.Second}, steps(later(9*time.Second, done)), 9 * time.Second},
+		"off":                       {but(func(l *Limits) { l.FirstToken = 0 }), steps(later(24*time.Hour, done)), 24 * time.Hour},
+		"off, with typed events":    {but(func(l *Limits) { l.FirstToken = 0 }), steps(typed(), later(24*time.Hour, typed()), later(24*time.Hour, done)), 48 * time.Hour},
+		"in the last moment":        {defaults(), steps(later(2*time.Minute-1, done)), 2*time.Minute - 1},
+		"a typed event":             {but(func(l *Limits) { l.FirstToken = 10 * time.Second }), steps(later(9*time.Second, typed()), later(119*time.Second, done)), 128 * time.Second},
+		"reasoning":                 {but(func(l *Limits) { l.FirstToken = 10 * time.Second }), steps(later(9*time.Second, reasoning("hm")), later(119*time.Second, done)), 128 * time.Second},
+		"a piece of a call":         {but(func(l *Limits) { l.FirstToken = 10 * time.Second }), steps(later(9*time.Second, piece()), later(119*time.Second, done)), 128 * time.Second},
+		"both off":                  {but(func(l *Limits) { l.FirstToken, l.Idle = 0, 0 }), steps(later(time.Hour, spoken("hel")), later(time.Hour, done)), 2 * time.Hour},
+		"a typed event, idle off":   {but(func(l *Limits) { l.FirstToken, l.Idle = time.Second, 0 }), steps(typed(), later(time.Hour, done)), time.Hour},
+		"progress in time":          {but(func(l *Limits) { l.FirstToken = 10 * time.Second }), steps(later(9*time.Second, spoken("a")), later(100*time.Second, spoken("b")), later(100*time.Second, done)), 209 * time.Second},
+		"an answer without a delta": {but(func(l *Limits) { l.FirstToken = 10 * time.Second }), steps(later(9*time.Second, done)), 9 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ruled(t, c.l, []answerFunc{c.answer}, func(t *testing.T, b *bench, p *fake, out Outcome) {
@@ -137,7 +137,7 @@ func TestFirstTokenLimitOfALaterRequest(t *testing.T) {
 // Once anything was received, silence is of the idle limit, and no request is sent
 // again as it was.
 func TestTypedEventsCountAsReceived(t *testing.T) {
-	l := Limits{FirstToken: 10 * time.Second, Idle: 30 * time.Second}
+	l := but(func(l *Limits) { l.FirstToken, l.Idle = 10*time.Second, 30*time.Second })
 	answers := []answerFunc{steps(later(5*time.Second, typed()), silence(forever)), says("hello")}
 	ruled(t, l, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		same(t, "retries", told[plug.RequestRetry](b), []plug.RequestRetry(nil))
@@ -152,7 +152,7 @@ func TestTypedEventsCountAsReceived(t *testing.T) {
 // The model stops in mid-stream: what came is kept, and a fresh request goes on.
 func TestIdleLimitGoesOn(t *testing.T) {
 	answers := []answerFunc{steps(spoken("H"), later(20*time.Second, spoken("él")), silence(forever)), says("lo")}
-	ruled(t, Limits{Idle: 30 * time.Second}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, but(func(l *Limits) { l.Idle = 30 * time.Second }), answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		same(t, "recoveries", told[plug.StreamRecovery](b), []plug.StreamRecovery{{Attempt: 1, Of: 2, Reason: plug.RecoveryIdle, KeptChars: 3}})
 		same(t, "kept", b.tail(), []llm.Message{broken("Hél"), answered("lo")})
 		same(t, "notices", p.notices(), []string{"", noticeOn})
@@ -173,7 +173,7 @@ func TestOnlyProgressResetsTheIdleLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			every := later(20*time.Second, c.kind)
 			answers := []answerFunc{steps(spoken("a"), every, every, every, every, later(20*time.Second, completes(answered("done")))), says("again")}
-			ruled(t, Limits{Idle: 30 * time.Second}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+			ruled(t, but(func(l *Limits) { l.Idle = 30 * time.Second }), answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 				if c.progress && (out.Text != "done" || len(p.requests) != 1 || b.took != 100*time.Second) {
 					t.Errorf("got %+v, %d requests after %v", out, len(p.requests), b.took)
 				}
@@ -192,7 +192,7 @@ func TestTheTimeOfASlowSurfaceIsNotTheServers(t *testing.T) {
 		p := &fake{answers: []answerFunc{steps(
 			later(9*time.Second, spoken("he")), later(29*time.Second, spoken("llo")), later(29*time.Second, completes(answered("hello"))))}}
 		b := newBench(t, p, perm.Policy{}, nil)
-		b.o.Limits = Limits{FirstToken: 10 * time.Second, Idle: 30 * time.Second}
+		b.o.Limits = but(func(l *Limits) { l.FirstToken, l.Idle = 10*time.Second, 30*time.Second })
 		b.show = func(e plug.Event) {
 			if e.Data.EventType() == plug.TypeTextDelta {
 				time.Sleep(time.Hour)
@@ -207,8 +207,8 @@ func TestTheTimeOfASlowSurfaceIsNotTheServers(t *testing.T) {
 
 func TestIdleLimitOffAndByDefault(t *testing.T) {
 	answers := []answerFunc{steps(spoken("a"), later(time.Hour, completes(answered("a"))))}
-	for limit, want := range map[time.Duration]Status{-1: Completed, 0: Failed} {
-		ruled(t, Limits{Idle: limit}, answers, func(t *testing.T, b *bench, _ *fake, out Outcome) {
+	for limit, want := range map[time.Duration]Status{0: Completed, defaults().Idle: Failed} {
+		ruled(t, but(func(l *Limits) { l.Idle = limit }), answers, func(t *testing.T, b *bench, _ *fake, out Outcome) {
 			if out.Status != want {
 				t.Errorf("limit %v: got %+v", limit, out)
 			}
@@ -216,7 +216,7 @@ func TestIdleLimitOffAndByDefault(t *testing.T) {
 				return
 			}
 			f := b.failed()
-			wantError := "the model sent nothing more for 2m0s in the middle of its answer (limits.idleTimeoutMs), after 3 tries"
+			wantError := "the model sent nothing more for 2 min in the middle of its answer (limits.idleTimeoutMs), after 3 tries"
 			if f.Code != llm.CauseStream || f.Error != wantError || !strings.Contains(f.Hint, "limits.idleTimeoutMs") || f.Timeout != nil {
 				t.Errorf("got %+v, want %q", f, wantError)
 			}
@@ -231,7 +231,7 @@ func TestIdleLimitOffAndByDefault(t *testing.T) {
 func TestSilenceAmongFaults(t *testing.T) {
 	away := breaks("", llm.Errorf(llm.CauseUnreachable, "away"))
 	answers := []answerFunc{away, hangs, away, hangs}
-	ruled(t, Limits{FirstToken: time.Second}, answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
+	ruled(t, but(func(l *Limits) { l.FirstToken = time.Second }), answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 		var got []string
 		for _, r := range told[plug.RequestRetry](b) {
 			got = append(got, fmt.Sprintf("%s %d/%d", r.Reason, r.Attempt, r.Of))

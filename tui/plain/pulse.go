@@ -96,7 +96,7 @@ func (t *Text) beat(p *pulse) time.Duration {
 	case passed < most:
 		return most - passed
 	}
-	line := "waiting for the model: " + spell(passed)
+	line := "waiting for the model: " + text.Duration(passed.Round(time.Second))
 	if t.live {
 		t.stand(p, line)
 		return time.Second
@@ -138,12 +138,4 @@ func (t *Text) counted(p *pulse) {
 		p.retry = nil
 		t.notice("%s", retried(*d, d.AfterMs))
 	}
-}
-
-// spell writes a time that people wait for, in whole seconds.
-func spell(d time.Duration) string {
-	if d = d.Round(time.Second); d < 2*time.Minute {
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	}
-	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 }

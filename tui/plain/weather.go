@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"alisio/agent/text"
 	"alisio/plug"
 )
 
@@ -22,7 +23,7 @@ func retried(d plug.RequestRetry, ms int64) string {
 	}
 	in := ""
 	if ms > 0 { // a part of a second is one
-		in = " in " + spell(time.Duration((ms+999)/1000)*time.Second)
+		in = " in " + text.Duration(time.Duration((ms+999)/1000)*time.Second)
 	}
 	return fmt.Sprintf("%s: trying again%s (%d of %d)", why, in, d.Attempt, d.Of)
 }
