@@ -144,7 +144,7 @@ func TestASilentModelInAPipe(t *testing.T) {
 		w.gets(plug.RunStarted{}, rare-1, "")
 		w.gets(nil, 1, "waiting for the model: 60 s\n")
 		w.gets(nil, rare-1, "")
-		w.gets(nil, 1, "waiting for the model: 2 min 0 s\n")
+		w.gets(nil, 1, "waiting for the model: 2 min\n")
 		w.gets(plug.RequestRetry{Attempt: 1, Of: 4, Reason: plug.RetryConnection, AfterMs: 5000}, rare-1,
 			"notice: the connection failed: trying again in 5 s (1 of 4)\n")
 		w.gets(plug.RunCompleted{}, time.Hour, "")
