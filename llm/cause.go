@@ -49,6 +49,9 @@ type Error struct {
 	RetryAfter time.Duration
 	// Stream says how an answer ended that had begun; empty when the request got none.
 	Stream StreamEnd
+	// Usage is what the server reported of an answer that is not complete; nil when it
+	// reported nothing.
+	Usage *Usage
 	// Permanent: the same request again can not help, where the cause alone would
 	// not say so (a certificate that is refused, an answer beyond our limits, a
 	// server that says so).

@@ -37,7 +37,9 @@ func (r *request) broke(a *answer) error {
 	switch {
 	case errors.Is(a.err, errSilent) && !a.received:
 		return r.silence()
-	case errors.Is(a.err, errSilent), errors.Is(a.err, errIdle):
+	case errors.Is(a.err, errSilent): // it spoke at the very moment
+		return r.goOn(a, plug.RecoveryIdle, llm.Errorf(llm.CauseStream, "the model began its answer too late (limits.firstTokenTimeoutMs)"))
+	case errors.Is(a.err, errIdle):
 		idle := llm.Errorf(llm.CauseStream, "the model sent nothing more for %s in the middle of its answer (limits.idleTimeoutMs)",
 			text.Duration(r.o.Limits.Idle))
 		return r.goOn(a, plug.RecoveryIdle, idle.WithHint("raise limits.idleTimeoutMs if the model needs longer"))
@@ -45,7 +47,8 @@ func (r *request) broke(a *answer) error {
 		return r.truncated(a, plug.CutEmpty)
 	case !errors.As(a.err, &e):
 		return r.giveUp(a, a.err)
-	case e.RetryAfter > maxWait: // also where no wait would help: when it may (C042)
+	case e.RetryAfter > maxWait && (e.Retryable() || e.Cause == llm.CauseQuota || e.Cause == llm.CauseRateLimited):
+		// Also where no wait of ours helps: when it may (C042).
 		return r.giveUp(a, tooLong(e, r.sends))
 	case !e.Retryable():
 		return r.giveUp(a, a.err)
@@ -88,13 +91,16 @@ func (r *request) goOn(a *answer, reason plug.RecoveryReason, e *llm.Error) erro
 // empty answers a response with neither text nor calls: it is never a finished turn
 // (C014, C015, C023).
 func (r *request) empty(a *answer) error {
-	r.count(a.usage)
 	if r.empties >= maxEmpties {
 		return r.nothing(a)
 	}
 	r.empties++
 	r.emit(plug.StreamRecovery{Attempt: r.empties, Of: maxEmpties, Reason: plug.RecoveryEmpty})
-	return r.fresh(noticeEmpty, grown(firstWait, 0))
+	notice := noticeEmpty
+	if r.kept != "" { // it is still to go on with that
+		notice = noticeOn
+	}
+	return r.fresh(notice, grown(firstWait, 0))
 }
 
 // nothing says why an answer without text and without calls is a failure.
@@ -112,7 +118,6 @@ func (r *request) nothing(a *answer) error {
 // truncated answers a response that the output limit cut so that it can not be used.
 // The cut calls are gone, what could be read stays.
 func (r *request) truncated(a *answer, reason plug.CutReason) error {
-	r.count(a.usage)
 	of := r.o.Limits.TruncationRecoveries
 	if r.cuts >= of {
 		r.ended.truncation = &plug.Truncation{
@@ -135,7 +140,7 @@ func (r *request) truncated(a *answer, reason plug.CutReason) error {
 	switch {
 	case reason == plug.CutCall:
 		notice, r.kept = noticeCall, "" // what it said before the call is no half of an answer
-	case a.said() != "": // a provider that fails with the cut, behind text
+	case r.kept != "": // a provider that fails with the cut, behind text
 		notice = noticeOn
 	}
 	return r.fresh(notice, 0)
@@ -173,12 +178,16 @@ func (r *request) giveUp(a *answer, err error) error {
 	return err
 }
 
-// said is the text of an answer, whole or not.
+// said is the text of an answer, whole or not; blanks are none.
 func (a *answer) said() string {
+	text := strings.Join(a.text, "")
 	if a.message != nil {
-		return a.message.Text
+		text = a.message.Text
 	}
-	return strings.Join(a.text, "")
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	return text
 }
 
 // keep stores the text of an answer that is not complete, marked as cut or as

@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"alisio/llm"
@@ -44,7 +46,10 @@ func (l *loop) request() (llm.Message, error) {
 	if l.o.Effort != "" && l.o.Model.TakesEffort(l.o.Effort) {
 		r.effort = l.o.Effort
 	}
-	l.notice, l.kept = "", ""
+	l.notice, l.kept = "", l.brokenOff()
+	if l.kept != "" { // by the run that this one continues
+		l.emit(plug.Delta{Delta: l.kept})
+	}
 	if n := len(l.messages); n > 0 && partial(l.messages[n-1]) {
 		r.notice = noticeOn
 	}
@@ -62,6 +67,17 @@ func (l *loop) request() (llm.Message, error) {
 // or was cut. One with calls was of use as it was.
 func partial(m llm.Message) bool {
 	return m.Role == llm.RoleAssistant && len(m.Calls) == 0 && (m.Interrupted || m.Truncated)
+}
+
+// brokenOff is the text at the end of the transcript that the model is to go on with.
+func (l *loop) brokenOff() (text string) {
+	for _, m := range slices.Backward(l.messages) {
+		if m.Role != llm.RoleAssistant || len(m.Calls) > 0 || !m.Interrupted {
+			break
+		}
+		text = m.Text + text
+	}
+	return text
 }
 
 // fresh waits, and then the next send is of another request.
@@ -106,29 +122,30 @@ func unended(a *answer, provider string) *llm.Error {
 func (r *request) judge(a *answer) (m llm.Message, done bool, err error) {
 	switch {
 	case r.ctx.Err() != nil: // whatever else: the run is to end
-		r.count(a.usage)
+		r.spent(a)
 		if err := r.keep(a, false, nil); err != nil {
 			return m, false, err
 		}
 		return m, false, context.Cause(r.ctx)
 	case a.err != nil:
+		r.spent(a)
 		return m, false, r.broke(a)
 	}
 	m = *a.message
 	m.Role = llm.RoleAssistant
-	cut := settle(&m)
-	switch {
-	case len(m.Calls) > 0:
-		if cut > 0 {
-			r.loop.notice = noticeMore
+	cut, says := settle(&m), strings.TrimSpace(m.Text) != ""
+	if len(m.Calls) == 0 && (cut > 0 || !says) {
+		r.spent(a)
+		switch {
+		case cut > 0:
+			return m, false, r.truncated(a, plug.CutCall)
+		case m.Truncated:
+			return m, false, r.truncated(a, plug.CutEmpty)
 		}
-	case cut > 0:
-		return m, false, r.truncated(a, plug.CutCall)
-	case m.Text != "":
-	case m.Truncated:
-		return m, false, r.truncated(a, plug.CutEmpty)
-	default:
 		return m, false, r.empty(a)
+	}
+	if cut > 0 {
+		r.loop.notice = noticeMore
 	}
 	if err := r.claim(&m); err != nil {
 		return m, false, err

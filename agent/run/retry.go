@@ -28,7 +28,7 @@ const (
 // silence answers a request for which the server said nothing in time.
 func (r *request) silence() error {
 	limit, of := r.o.Limits.FirstToken, r.o.Limits.FirstTokenRetries
-	if r.silent < of {
+	if r.silent < of && r.sends < max(maxSends, of+1) {
 		r.silent++
 		r.emit(plug.RequestRetry{Attempt: r.silent, Of: of, Reason: plug.RetryFirstToken})
 		return r.storeError()
@@ -43,7 +43,7 @@ func (r *request) silence() error {
 // request, or gives up.
 func (r *request) faulted(e *llm.Error) error {
 	wait := backoff(e, r.faults)
-	if r.faults+1 >= maxSends || time.Since(r.first)+wait > maxTrying {
+	if r.sends >= maxSends || time.Since(r.first)+wait > maxTrying {
 		return tried(e, r.sends)
 	}
 	r.faults++

@@ -177,7 +177,7 @@ func TestC035PlainRateLimit(t *testing.T) {
 	// The attempts that were made are told, when others came first too.
 	refused := breaks("", fault(llm.CauseUnreachable, 0))
 	ruled(t, but(func(l *Limits) { l.FirstToken = time.Second }), []answerFunc{limited, refused, hangs, limited}, func(t *testing.T, b *bench, p *fake, out Outcome) {
-		if want := "the server answered 429, after 6 tries"; out.Err.Message != want || len(p.requests) != 6 {
+		if want := "the server answered 429, after 5 tries"; out.Err.Message != want || len(p.requests) != 5 {
 			t.Errorf("got %q after %d requests, want %q", out.Err.Message, len(p.requests), want)
 		}
 	})

@@ -290,14 +290,14 @@ func TestAnAnswerThatFitsGoesOnWhereItBrokeOff(t *testing.T) {
 // What is left of a run that died behind a recovery is no answer: the run that
 // continues it asks the model to go on.
 func TestAPartIsNoAnswerOfARunThatIsContinued(t *testing.T) {
-	for name, part := range map[string]llm.Message{"cut": clipped("I look."), "interrupted": broken("I look.")} {
+	for name, part := range map[string]llm.Message{"done": clipped("I look."), "I look.done": broken("I look.")} {
 		p := &fake{answers: []answerFunc{says("done")}}
 		b := newBench(t, p, all, nil)
 		if err := b.store.Append(context.Background(), "s", "r1", llm.Message{Role: llm.RoleUser, Text: "go"}, part); err != nil {
 			t.Fatal(err)
 		}
 		out, err := Do(context.Background(), b.o, Input{SessionID: "s", Continues: "r1"})
-		if err != nil || out.Text != "done" || len(p.requests) != 1 || notice(p.requests[0]) != noticeOn {
+		if err != nil || out.Text != name || len(p.requests) != 1 || notice(p.requests[0]) != noticeOn {
 			t.Errorf("%s: got %+v, %v, notices %q", name, out, err, p.notices())
 		}
 	}

@@ -47,6 +47,20 @@ func (l *loop) count(u *llm.Usage) {
 	}
 }
 
+// spent counts what an answer took that is of no use: what the server reported, or an
+// estimate where it has worked on it.
+func (l *loop) spent(a *answer) {
+	u := a.usage
+	var e *llm.Error
+	if u == nil && errors.As(a.err, &e) {
+		u = e.Usage
+	}
+	if u == nil && a.received {
+		u, l.usage.guessed = l.estimate(llm.Message{Text: a.said()}), true
+	}
+	l.count(u)
+}
+
 // estimate stands in for usage that the server did not report: four characters
 // a token.
 func (l *loop) estimate(answer llm.Message) *llm.Usage {
