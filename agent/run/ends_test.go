@@ -23,11 +23,7 @@ func TestC029BrokenStreamKeepsTheTextMarked(t *testing.T) {
 		if out.Status != Failed || out.Code != llm.CauseServer || !strings.HasPrefix(out.Err.Message, "capacity") {
 			t.Errorf("got %+v", out)
 		}
-		for _, m := range b.history()[1:] {
-			if m.Text != "Hel" || !m.Interrupted {
-				t.Errorf("kept: %+v", m)
-			}
-		}
+		same(t, "kept", b.tail(), []llm.Message{broken("Hel"), broken("Hel"), broken("Hel")})
 		p.answers = []answerFunc{says("Hello")}
 		if out := b.run(context.Background(), "again"); out.Text != "Hello" {
 			t.Errorf("the next prompt: %+v", out)
@@ -39,21 +35,16 @@ func TestC029BrokenStreamKeepsTheTextMarked(t *testing.T) {
 // is empty. Trigger: the connection ends right after the last call's delta.
 func TestC050CallsOfABrokenStreamAreNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ran := 0
-		look := newToy("look", plug.EffectRead, func(context.Context, *plug.Call) (plug.Result, error) {
-			ran++
-			return plug.Text("seen"), nil
-		})
 		cut := func(_ context.Context, _ llm.Request, yield func(llm.Event, error) bool) {
 			if yield(llm.Event{Kind: llm.CallDelta}, nil) {
 				yield(llm.Event{}, llm.Errorf(llm.CauseStream, "read stream: connection reset by peer"))
 			}
 		}
 		p := &fake{answers: []answerFunc{cut}}
-		b := newBench(t, p, perm.Policy{}, nil, look)
+		b := newBench(t, p, perm.Policy{}, nil)
 		out := b.run(context.Background(), "hi")
-		if out.Status != Failed || !strings.Contains(out.Err.Message, "connection reset") || ran != 0 || len(p.requests) != 3 {
-			t.Errorf("got %+v, %d calls ran, %d requests", out, ran, len(p.requests))
+		if out.Status != Failed || !strings.Contains(out.Err.Message, "connection reset") || len(p.requests) != 3 {
+			t.Errorf("got %+v, %d requests", out, len(p.requests))
 		}
 		p.answers = []answerFunc{says("fine")}
 		if out := b.run(context.Background(), "again"); out.Status != Completed {
@@ -65,94 +56,6 @@ func TestC050CallsOfABrokenStreamAreNotKept(t *testing.T) {
 			}
 		}
 	})
-}
-
-// C053 and C054. Symptom: a router renames the finish reason, and a cut write
-// overwrites a file. Right: what is cut is never closed by guesswork and run.
-func TestC053CutArgumentsAreNeverRun(t *testing.T) {
-	for name, truncated := range map[string]bool{"renamed finish reason": false, "length": true} {
-		t.Run(name, func(t *testing.T) {
-			ran := 0
-			write := newToy("change", plug.EffectWrite, func(context.Context, *plug.Call) (plug.Result, error) {
-				ran++
-				return plug.Text("changed"), nil
-			})
-			p := &fake{answers: []answerFunc{message(llm.Message{
-				Text: "I write it.", Truncated: truncated,
-				Calls: []llm.ToolCall{call("1", "change", `{"n":1,"content":"xx`)},
-			})}}
-			b := newBench(t, p, all, nil, write)
-			out := b.run(context.Background(), "go")
-			if out.Status != Failed || out.Code != llm.CauseOutputTruncated || ran != 0 {
-				t.Errorf("got %+v, ran %d", out, ran)
-			}
-			h := b.history()
-			if last := h[len(h)-1]; last.Text != "I write it." || len(last.Calls) != 0 {
-				t.Errorf("kept: %+v", last)
-			}
-		})
-	}
-}
-
-func TestCompleteCallsOfACutAnswerRun(t *testing.T) {
-	ran := 0
-	look := newToy("look", plug.EffectRead, func(context.Context, *plug.Call) (plug.Result, error) {
-		ran++
-		return plug.Text("seen"), nil
-	})
-	p := &fake{answers: []answerFunc{
-		message(llm.Message{Truncated: true, Calls: []llm.ToolCall{call("1", "look", `{"n":1}`), call("2", "look", `{"n":`)}}),
-		says("done"),
-	}}
-	b := newBench(t, p, perm.Policy{}, nil, look)
-	if out := b.run(context.Background(), "go"); out.Status != Completed || ran != 1 {
-		t.Errorf("got %+v, ran %d", out, ran)
-	}
-}
-
-// C014, C015. An answer without text and calls is never a finished turn.
-func TestC014EmptyAnswersFail(t *testing.T) {
-	reasoning := func(_ context.Context, _ llm.Request, yield func(llm.Event, error) bool) {
-		if yield(llm.Event{Kind: llm.ReasoningDelta, Text: "hm"}, nil) {
-			yield(llm.Event{Kind: llm.Completed, Message: &llm.Message{}}, nil)
-		}
-	}
-	ends := func(context.Context, llm.Request, func(llm.Event, error) bool) {}
-	for name, c := range map[string]struct {
-		answer answerFunc
-		code   llm.Cause
-		text   string
-	}{
-		"nothing":         {message(llm.Message{}), llm.CauseStream, "neither text nor"},
-		"C015 reasoning":  {reasoning, llm.CauseStream, "without any visible output"},
-		"cut before text": {message(llm.Message{Truncated: true}), llm.CauseOutputTruncated, "before it said anything"},
-		"no end mark":     {ends, llm.CauseStream, "without an end mark"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newBench(t, &fake{answers: []answerFunc{c.answer}}, perm.Policy{}, nil)
-				out := b.run(context.Background(), "hi")
-				if out.Status != Failed || out.Code != c.code || !strings.Contains(out.Err.Message, c.text) {
-					t.Errorf("got %+v", out)
-				}
-			})
-		})
-	}
-}
-
-func TestTruncatedTextCompletesWithAMark(t *testing.T) {
-	b := newBench(t, &fake{answers: []answerFunc{message(llm.Message{Text: "half", Truncated: true})}}, perm.Policy{}, nil)
-	out := b.run(context.Background(), "hi")
-	if out.Status != Completed || out.Text != "half" {
-		t.Errorf("got %+v", out)
-	}
-	want := plug.ResponseTruncated{Turn: 1, MaxOutputTokens: 16384, Source: plug.SourceDefault}
-	if got := b.events[len(b.events)-2].Data; got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-	if end := b.events[len(b.events)-1].Data.(plug.RunCompleted); !end.Truncated {
-		t.Errorf("got %+v", end)
-	}
 }
 
 func TestPanickingProvider(t *testing.T) {

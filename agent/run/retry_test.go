@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"alisio/agent/perm"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -312,15 +310,4 @@ func TestInBandErrorsBeforeTheFirstDeltaAreFaults(t *testing.T) {
 			same(t, "the second request", p.requests[1], p.requests[0])
 		})
 	}
-}
-
-// Usage of what was sent in vain is nobody's; that of the answer counts once.
-func TestRetriesCostNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &fake{answers: []answerFunc{breaks("", fault(llm.CauseServer, 502)), says("hello")}}
-		out := newBench(t, p, perm.Policy{}, nil).run(context.Background(), "go")
-		if out.Usage.Input != 10 || out.Usage.Output != 5 || out.Guessed {
-			t.Errorf("got %+v", out)
-		}
-	})
 }

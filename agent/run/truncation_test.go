@@ -88,9 +88,10 @@ func TestTruncationRecoveryIsNoTurn(t *testing.T) {
 	}, ranOf(&ran))
 }
 
-// A cut call is neither run nor stored, alone or behind a text, whatever the finish
-// reason was named; the text stays, as what was said.
-func TestACutCallIsAskedForAgain(t *testing.T) {
+// C053 and C054. Symptom: a router renames the finish reason, and a cut write overwrites
+// a file. Right: a cut call is neither run nor stored, alone or behind a text, whatever
+// the finish reason was named; the text stays, as what was said.
+func TestC053ACutCallIsAskedForAgain(t *testing.T) {
 	renamed := message(llm.Message{Text: "I look.", Calls: []llm.ToolCall{call("cut", "look", `{"n":1`)}, Origin: llm.Origin{Provider: "fake", Model: "m"}})
 	for name, c := range map[string]struct {
 		answer answerFunc
