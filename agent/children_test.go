@@ -342,7 +342,7 @@ func TestAChildsTimeIsBounded(t *testing.T) {
 	_, api, root := one(t, "sqlite", realPath(t.TempDir()), Options{Provider: p})
 	id := spawn(t, api, plug.ChildSpec{Parent: root, TimeoutMs: 20})
 	out, err := api.Sessions.Run(context.Background(), id, "long")
-	if err != nil || out.Status != plug.ChildFailed || out.Code != llm.CauseTimeout || !strings.Contains(out.Error, "it has 20ms") {
+	if err != nil || out.Status != plug.ChildFailed || out.Code != llm.CauseTimeout || !strings.Contains(out.Error, "used up its 20 ms while") {
 		t.Errorf("got %+v, %v", out, err)
 	}
 	if status(t, api, id) != plug.ChildFailed {
