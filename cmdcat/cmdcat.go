@@ -90,6 +90,8 @@ func (d Descriptor) Prompts(args string) bool {
 // it would do (CauseBadRequest); nil: it is.
 func (d Descriptor) Refuses(in Input) error {
 	switch {
+	case strings.Contains(in.Args, "\n") && !d.TakesText:
+		return llm.Errorf(llm.CauseBadRequest, "/%s takes one line, and this has several", d.Name)
 	case in.Conversation:
 		return nil
 	case d.Execution == BySurface:

@@ -200,6 +200,9 @@ func runResume(ctx context.Context, c *Catalog, in Input) (Result, error) {
 }
 
 func runSessions(ctx context.Context, c *Catalog, in Input) (Result, error) {
+	if err := noArgs(in); err != nil {
+		return Result{}, err
+	}
 	const most = 20
 	list, err := c.app.Sessions(ctx, most)
 	if err != nil {

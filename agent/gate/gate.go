@@ -142,9 +142,15 @@ func verdict(allowed bool, reason string) Verdict {
 }
 
 // directories asks for each directory outside the roots that the plan touches.
-// The verdict has a reason when one was refused.
-func (g *Gate) directories(ctx context.Context, r Request) (Verdict, error) {
-	v := verdict(false, "")
+// The verdict has a reason when one was refused, and then nothing counts as opened: a
+// no is the end of the call.
+func (g *Gate) directories(ctx context.Context, r Request) (v Verdict, err error) {
+	v = verdict(false, "")
+	defer func() {
+		if err != nil || v.Reason != "" {
+			v.Opened = false
+		}
+	}()
 	var once []func()
 	v.Release = func() {
 		for _, revoke := range once {

@@ -302,3 +302,23 @@ func TestOffers(t *testing.T) {
 		}
 	}
 }
+
+// A no to one of two directories ends the call: the yes to the other one opens nothing
+// because of which the person would be asked again.
+func TestANoToOneDirectoryIsTheEnd(t *testing.T) {
+	second := t.TempDir()
+	a := &person{answer: func(_ context.Context, q plug.Question) (plug.Answer, error) {
+		if strings.Contains(q.Directory, filepath.Base(second)) {
+			return plug.Answer{Decision: plug.Deny, Reason: "not there"}, nil
+		}
+		return plug.Answer{Decision: plug.Once}, nil
+	}}
+	r := newRig(t, perm.Policy{AllowWrite: true}, a)
+	plan := r.write(filepath.Join(r.outside, "x"))
+	plan.Paths = append(plan.Paths, plug.PlanPath{Path: filepath.Join(second, "y"), Access: plug.AccessWrite})
+	v, _ := r.decide(t, plan)
+	if v.Allowed || v.Opened || !strings.Contains(v.Reason, "not there") || len(a.seen) != 2 {
+		t.Errorf("got %+v after %d questions", v, len(a.seen))
+	}
+	v.Release()
+}

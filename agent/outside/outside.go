@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -141,15 +142,24 @@ func (r *Recorder) end(ctx context.Context, events *Events, call session.Call, e
 	return nil
 }
 
+// maxOpened is how often an effect may lead to further directories, as a call may.
+const maxOpened = 8
+
 // allowed asks the gate, and again when a directory was opened on the way: what was
 // approved holds until revoke.
 func allowed(ctx context.Context, g *gate.Gate, r gate.Request) (revoke func(), err error) {
-	v, err := g.Decide(ctx, r)
-	revoke = v.Release
-	if err == nil && v.Opened {
-		first := v.Release
+	var releases []func()
+	revoke = func() {
+		for _, release := range slices.Backward(releases) {
+			release()
+		}
+	}
+	v := gate.Verdict{Opened: true}
+	for n := 0; err == nil && v.Opened && n <= maxOpened; n++ {
 		v, err = g.Decide(ctx, r)
-		revoke = func() { v.Release(); first() }
+		if v.Release != nil {
+			releases = append(releases, v.Release)
+		}
 	}
 	if err == nil && !v.Allowed {
 		err = fmt.Errorf("not allowed: %s", v.Reason)

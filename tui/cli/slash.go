@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"alisio/agent"
@@ -15,8 +16,18 @@ import (
 	"alisio/tui/plain"
 )
 
-// slash is a slash command in place of a prompt: "/name args".
-type slash struct{ name, args string }
+// slash is a slash command in place of a prompt: "/name args". typed are the arguments
+// without what came by a pipe.
+type slash struct{ name, args, typed string }
+
+// given are the arguments of a command: what comes by a pipe is a text, and goes to
+// those alone that take one.
+func (s slash) given(d cmdcat.Descriptor) string {
+	if d.TakesText {
+		return s.args
+	}
+	return s.typed
+}
 
 // slashOf reads a prompt as a command, nil when it is none. Only what somebody typed
 // names one: not the text that came by a pipe, and not a word behind "--".
@@ -28,7 +39,8 @@ func (c *call) slashOf(words []string, prompt string) *slash {
 	if !ok {
 		return nil
 	}
-	return &slash{name, args}
+	_, typed, _ := cmdcat.Parse(strings.Join(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "-" }), " "))
+	return &slash{name, args, typed}
 }
 
 // checkSlash looks a command up before there is a database, and reports whether it
@@ -43,7 +55,7 @@ func (c *call) checkSlash(ctx context.Context, o agent.Options, s slash) (asks b
 	if err == nil && d.Execution == cmdcat.AsPrompt {
 		_, code, err = c.execute(ctx, app, d, s, "")
 	}
-	return d.Prompts(s.args), code, err
+	return d.Prompts(s.given(d)), code, err
 }
 
 // find looks a command up, and refuses one that this command line can not carry out.
@@ -57,7 +69,7 @@ func (c *call) find(ctx context.Context, app *agent.App, s slash) (cmdcat.Descri
 	case err != nil:
 		return d, base.ExitFailed, err
 	}
-	if err := d.Refuses(cmdcat.Input{Args: s.args}); err != nil || d.Prompts(s.args) {
+	if err := d.Refuses(cmdcat.Input{Args: s.given(d)}); err != nil || d.Prompts(s.given(d)) {
 		return d, base.ExitUsage, err
 	}
 	return d, base.ExitUsage, c.alone(d)
@@ -119,7 +131,7 @@ func (c *call) carryOut(ctx context.Context, app *agent.App, t *task) (final *ag
 // execute runs a command. A built-in one that complains without a cause complains
 // about what it was given.
 func (c *call) execute(ctx context.Context, app *agent.App, d cmdcat.Descriptor, s slash, session string) (cmdcat.Result, int, error) {
-	r, err := cmdcat.New(app).Execute(ctx, s.name, cmdcat.Input{Args: s.args, SessionID: session})
+	r, err := cmdcat.New(app).Execute(ctx, s.name, cmdcat.Input{Args: s.given(d), SessionID: session})
 	var needs *agent.NeedsError
 	var told *llm.Error
 	switch {

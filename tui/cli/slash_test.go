@@ -46,6 +46,9 @@ func TestWhatIsACommand(t *testing.T) {
 		got := ""
 		if s := call.slashOf(call.Args, prompt); s != nil {
 			got = s.name + "|" + s.args
+			if one := s.given(cmdcat.Descriptor{}); strings.Contains(one, "piped") {
+				t.Errorf("%q: what takes no text is given %q", c.args, one)
+			}
 		}
 		if got != c.want {
 			t.Errorf("%q with %q: got %q, want %q", c.args, c.stdin, got, c.want)
