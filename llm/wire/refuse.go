@@ -28,8 +28,9 @@ func (n Names) Has(name string) bool { return slices.Contains(n, name) }
 
 // post asks for an answer. A server that refuses optional fields by name is
 // asked once more without them, and never again with them for that model: most
-// such fields are a matter of the model. Only what a request succeeded without
-// is remembered, since a server can name a field and mean another fault.
+// such fields are a matter of the model. A field that the server names although it
+// is gone was not the fault, and nothing is remembered then; any other answer, also
+// one of a server in trouble, shows that it was.
 func (e *Endpoint) post(ctx context.Context, q Question) (*http.Response, error) {
 	without := e.remembered(q.Model)
 	for {
@@ -51,6 +52,9 @@ func (e *Endpoint) post(ctx context.Context, q Question) (*http.Response, error)
 			if !without.Has(name) {
 				without = append(slices.Clip(without), name)
 			}
+		}
+		if len(refused) == 0 {
+			e.remember(q.Model, without)
 		}
 		if len(without) == before {
 			return nil, fault

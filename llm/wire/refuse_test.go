@@ -125,3 +125,28 @@ func TestNothingIsRememberedOfAFailure(t *testing.T) {
 		}
 	}
 }
+
+// Symptom: each try at a server in trouble costs two requests. Trigger: it refuses a
+// field, and without it answers 503.
+func TestARefusalCountsBeforeAnotherFailure(t *testing.T) {
+	asked := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		if b, err := io.ReadAll(r.Body); err != nil || strings.Contains(string(b), "stream_options") {
+			w.WriteHeader(http.StatusBadRequest)
+			io.WriteString(w, `{"error":{"message":"unknown field: stream_options"}}`)
+			return
+		}
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer s.Close()
+	e := NewEndpoint(s.URL, "", s.Client())
+	for range 3 {
+		if err := ask(t, e, "m"); llm.CauseOf(err) != llm.CauseServer {
+			t.Errorf("got %v, want the server's 503", err)
+		}
+	}
+	if asked != 4 {
+		t.Errorf("asked %d times in three turns, want 4", asked)
+	}
+}
