@@ -15,8 +15,9 @@ const maxWait = 366 * 24 * time.Hour
 // Wait returns how long a server asks to wait, zero when it does not say. The
 // first of these that gives a positive time counts: retry-after-ms,
 // Retry-After (seconds or date), the reset headers whose remaining count is 0,
-// and a hint in text.
-func Wait(h http.Header, text string, now time.Time) time.Duration {
+// and a hint in text. limited: a rate limit is why the server refused. The reset
+// headers stand in every answer, and of another fault they say nothing.
+func Wait(h http.Header, text string, limited bool, now time.Time) time.Duration {
 	if ms, ok := number(h.Get("Retry-After-Ms")); ok {
 		if d := span(ms, time.Millisecond); d > 0 {
 			return d
@@ -27,8 +28,10 @@ func Wait(h http.Header, text string, now time.Time) time.Duration {
 			return d
 		}
 	}
-	if d := resets(h, now); d > 0 {
-		return d
+	if limited {
+		if d := resets(h, now); d > 0 {
+			return d
+		}
 	}
 	return textWait(text)
 }

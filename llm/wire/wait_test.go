@@ -63,7 +63,7 @@ func TestWait(t *testing.T) {
 			name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 			h.Set(name, value)
 		}
-		if got := Wait(h, c.text, now); got != c.want {
+		if got := Wait(h, c.text, true, now); got != c.want {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -77,6 +77,21 @@ func TestC034WaitOfThe429(t *testing.T) {
 		e := (Server{}).Status(answer(429, "", h[0], h[1]))
 		if e.RetryAfter < 2*time.Second || e.RetryAfter > time.Minute {
 			t.Errorf("%v: got %v", h, e.RetryAfter)
+		}
+	}
+}
+
+// Symptom: a plain 500, or a wrong key, "asks to wait". Trigger: the headers of a used-up
+// limit, which stand in every answer.
+func TestResetHeadersCountForARateLimitAlone(t *testing.T) {
+	for status, want := range map[int]time.Duration{429: 12 * time.Second, 400: 0, 401: 0, 500: 0, 503: 0, 529: 0} {
+		e := (Server{}).Status(answer(status, "", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "12"))
+		if e.RetryAfter != want {
+			t.Errorf("%d: got %v, want %v", status, e.RetryAfter, want)
+		}
+		e = (Server{}).Status(answer(status, "", "Retry-After", "7"))
+		if e.RetryAfter != 7*time.Second {
+			t.Errorf("%d with Retry-After: got %v", status, e.RetryAfter)
 		}
 	}
 }

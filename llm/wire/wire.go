@@ -69,9 +69,10 @@ func (s Server) fault(status int, r report, h http.Header) *llm.Error {
 		e.Status = r.status
 	}
 	now := time.Now()
-	e.RetryAfter = Wait(h, "", now)
+	limited := e.Status == http.StatusTooManyRequests || e.Status == 0 && r.named() == llm.CauseRateLimited
+	e.RetryAfter = Wait(h, "", limited, now)
 	if e.RetryAfter == 0 {
-		e.RetryAfter = Wait(r.header, r.evidence, now)
+		e.RetryAfter = Wait(r.header, r.evidence, limited, now)
 	}
 	e.Cause = classify(e.Status, r, e.RetryAfter)
 	e.Permanent = h.Get(shouldRetry) == "false" || r.header.Get(shouldRetry) == "false"
