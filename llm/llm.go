@@ -166,7 +166,8 @@ type ToolCall struct {
 	// Name as the model wrote it; it may name no known tool.
 	Name string
 	// Arguments is JSON text. Wire clients hand over exactly what the model
-	// sent (an empty string as "{}"); it may be cut or broken.
+	// sent; it may be cut or broken. An empty string is given as "{}", but in a
+	// Truncated message it stays empty and the call counts as cut.
 	Arguments string
 }
 

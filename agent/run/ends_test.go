@@ -58,6 +58,25 @@ func TestC050CallsOfABrokenStreamAreNotKept(t *testing.T) {
 	})
 }
 
+// Symptom: a call runs of which the model had not said a word. Trigger: the output limit
+// before the first byte of its arguments. In a whole answer they are none (C028).
+func TestACallCutBeforeItsArgumentsIsNotRun(t *testing.T) {
+	for truncated, want := range map[bool]int{true: 0, false: 1} {
+		ran := 0
+		look := newToy("look", plug.EffectRead, func(context.Context, *plug.Call) (plug.Result, error) {
+			ran++
+			return plug.Text("seen"), nil
+		})
+		p := &fake{answers: []answerFunc{
+			message(llm.Message{Text: "I look.", Truncated: truncated, Calls: []llm.ToolCall{call("1", "look", " ")}}),
+			says("done"),
+		}}
+		if out := newBench(t, p, perm.Policy{}, nil, look).run(context.Background(), "go"); out.Status != Completed || ran != want {
+			t.Errorf("truncated %v: got %+v, ran %d, want %d", truncated, out, ran, want)
+		}
+	}
+}
+
 func TestPanickingProvider(t *testing.T) {
 	p := &fake{answers: []answerFunc{func(context.Context, llm.Request, func(llm.Event, error) bool) { panic("oh") }}}
 	b := newBench(t, p, perm.Policy{}, nil)

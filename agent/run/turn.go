@@ -88,13 +88,14 @@ func size(m llm.Message) int {
 // settle makes the calls of an answer fit to be stored. A call whose arguments
 // are cut is taken out, whatever the finish reason said, and counted: it is
 // never closed by guesswork and never run (spec runner.md, "Truncation
-// recovery"; C053). One whose arguments are broken JSON stays, with the raw text
+// recovery"; C053); in a cut answer one without arguments may have been cut before
+// the first byte of them. One whose arguments are broken JSON stays, with the raw text
 // as a JSON string: its result tells the model. The provider's data stays as it
 // is: what of it no longer agrees with the calls, its client leaves out.
 func settle(m *llm.Message) (cut int) {
 	kept := m.Calls[:0:0]
 	for _, c := range m.Calls {
-		if strings.TrimSpace(c.Arguments) == "" {
+		if strings.TrimSpace(c.Arguments) == "" && !m.Truncated {
 			c.Arguments = "{}"
 		}
 		switch err := checkJSON(c.Arguments); {
