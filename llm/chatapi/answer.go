@@ -26,7 +26,6 @@ type answer struct {
 	calls assembly
 
 	finish string
-	usage  *llm.Usage
 	// received: there was any payload beside the end mark.
 	received bool
 }
@@ -42,7 +41,7 @@ func (a *answer) checkReasoning() error {
 // report keeps the last usage that counts anything.
 func (a *answer) report(u *llm.Usage) {
 	if u != nil {
-		a.usage = u
+		a.deltas.Usage = u
 	}
 }
 
@@ -75,7 +74,7 @@ func (a *answer) end(server wire.Server, done bool) (llm.Event, error) {
 		return llm.Event{}, wire.Nothing(true)
 	}
 	m := a.message(cut)
-	return llm.Event{Kind: llm.Completed, Message: &m, Usage: a.usage}, nil
+	return llm.Event{Kind: llm.Completed, Message: &m}, nil
 }
 
 // stopReason: with calls or without, the calls decide what comes next and not

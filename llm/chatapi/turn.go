@@ -20,6 +20,7 @@ type turn struct {
 // an error, whatever it says.
 func (t *turn) Whole(data []byte) error {
 	c, err := decode(data)
+	t.usage(c)
 	if fault := c.fault(data); fault != nil {
 		return t.endpoint.InBand(fault)
 	}
@@ -58,6 +59,7 @@ func (t *turn) Event(ev sse.Event) error {
 		return nil
 	}
 	c, err := decode(data)
+	t.usage(c)
 	if fault := c.fault(data); fault != nil {
 		return t.endpoint.InBand(fault)
 	}
@@ -92,7 +94,7 @@ func (t *turn) delta() error {
 	return nil
 }
 
-// chunk takes a decoded chunk. Text, finish reason and usage may all stand in
+// chunk takes a decoded chunk. Text and a finish reason may both stand in
 // one; a later chunk without a finish reason does not take it back.
 func (t *turn) chunk(c chunk) error {
 	for i := range c.Choices {
@@ -112,16 +114,25 @@ func (t *turn) chunk(c chunk) error {
 		if ch.FinishReason != "" {
 			t.finish(ch.FinishReason)
 		}
-		t.answer.report(ch.Usage.words())
 	}
-	if t.answer.usage == nil {
+	return nil
+}
+
+// usage notes what a chunk says of it, in all the places where servers say it; also
+// one that tells of an error.
+func (t *turn) usage(c chunk) {
+	for i := range c.Choices {
+		if ch := &c.Choices[i]; ch.Index == nil || *ch.Index == 0 {
+			t.answer.report(ch.Usage.words())
+		}
+	}
+	if t.Usage == nil {
 		t.answer.report(c.Timings.words())
 	}
 	if c.XGroq != nil {
 		t.answer.report(c.XGroq.Usage.words())
 	}
 	t.answer.report(c.Usage.words())
-	return nil
 }
 
 // finish notes a finish reason.

@@ -139,7 +139,7 @@ func record(p llm.Provider, req llm.Request) (events, message string) {
 	return out.String(), message
 }
 
-// failure is "error CAUSE [STATUS] [STREAM] [permanent] TEXT", with the host's
+// failure is "error CAUSE [STATUS] [STREAM] [permanent] TEXT [usage COUNTS]", with the host's
 // changing port left out. STREAM is how a stream ended that had begun.
 func failure(err error) string {
 	var e *llm.Error
@@ -163,7 +163,11 @@ func failure(err error) string {
 	if e.Permanent {
 		words = append(words, "permanent")
 	}
-	return strings.Join(append(words, quote(text)), " ")
+	words = append(words, quote(text))
+	if e.Usage != nil {
+		words = append(words, fmt.Sprint("usage ", counts(*e.Usage)))
+	}
+	return strings.Join(words, " ")
 }
 
 // described is a completed message as a case file shows it.
@@ -181,7 +185,7 @@ func describe(ev llm.Event) string {
 		d.Calls = append(d.Calls, [3]string{c.ID, c.Name, c.Arguments})
 	}
 	if u := ev.Usage; u != nil {
-		d.Usage = []int{u.Input, u.Output, u.CachedInput, u.Reasoning}
+		d.Usage = counts(*u)
 	}
 	b, err := json.Marshal(d)
 	if err != nil {
@@ -189,6 +193,8 @@ func describe(ev llm.Event) string {
 	}
 	return string(b)
 }
+
+func counts(u llm.Usage) []int { return []int{u.Input, u.Output, u.CachedInput, u.Reasoning} }
 
 func quote(s string) string {
 	b, err := json.Marshal(s)

@@ -24,7 +24,6 @@ type answer struct {
 	// status is "completed" or "incomplete" behind a terminal event, reason why it
 	// is incomplete.
 	status, reason string
-	usage          *llm.Usage
 	// received: there was any event of an answer.
 	received bool
 }
@@ -56,7 +55,7 @@ func (a *answer) end(server wire.Server, done bool, shown string) (llm.Event, er
 	if len(m.Text) > wire.MaxText {
 		return llm.Event{}, wire.ErrText
 	}
-	return llm.Event{Kind: llm.Completed, Message: &m, Usage: a.usage}, nil
+	return llm.Event{Kind: llm.Completed, Message: &m}, nil
 }
 
 // cutReason: the output limit cut the answer, which is a success with a mark.

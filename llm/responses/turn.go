@@ -322,7 +322,9 @@ func (t *turn) Whole(data []byte) error {
 func (t *turn) terminal(status string, raw json.RawMessage) error {
 	var r response
 	_ = decode(raw, &r) // what is no object says nothing
-	t.answer.usage = r.usage()
+	if u := r.usage(); u != nil {
+		t.Usage = u
+	}
 	if own := wire.Text(r.Status); status == "completed" && own != "" {
 		status = own
 	}

@@ -41,6 +41,10 @@ type Deltas struct {
 	ctx   context.Context
 	yield func(llm.Event) bool
 
+	// Usage is the last that the server reported, nil for nothing. It goes out with
+	// the completed event, or with the error that ends the answer.
+	Usage *llm.Usage
+
 	text, reasoning strings.Builder
 	// pending is the kind of what is held back, 0 for nothing; shown counts the
 	// bytes of text and reasoning that have been yielded.

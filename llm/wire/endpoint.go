@@ -119,7 +119,7 @@ func (e *Endpoint) Ask(parent context.Context, q Question, protocol func(*Turn) 
 	if err != nil && parent.Err() != nil && !errors.Is(err, ErrLeft) {
 		return parent.Err()
 	}
-	return err
+	return t.counted(err)
 }
 
 // Do sends a request and returns an answer with a success status, or an error.

@@ -215,10 +215,21 @@ func (t *Turn) complete(p Protocol) error {
 	if err = first(t.Flush(), t.limited(err)); err != nil {
 		return err
 	}
+	ev.Usage = t.Usage
 	if !t.yield(ev) {
 		return ErrLeft
 	}
 	return nil
+}
+
+// counted adds the usage to the error of an answer that is not complete: it costs
+// as much as any other.
+func (t *Turn) counted(err error) error {
+	var e *llm.Error
+	if t.Usage != nil && errors.As(err, &e) {
+		e.Usage = t.Usage
+	}
+	return err
 }
 
 // refuse makes the error of an answer that is not read, and would not be another
