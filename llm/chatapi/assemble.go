@@ -46,7 +46,7 @@ type slot struct {
 	id    string
 	name  string
 	args  []byte
-	end   ending
+	end   wire.Ending
 	// cut: the arguments ended too early. The call does not go back.
 	cut bool
 	// extra are the keys of the call that this client does not know, verbatim;
@@ -124,7 +124,7 @@ func (a *assembly) find(f fragment) *slot {
 	case f.id != "":
 		// A new id opens a call. A fragment without a name can not: some
 		// servers make up an id for each fragment.
-		if s = byIndex; s != nil && s.id != "" && (f.name != "" || s.end.closed()) {
+		if s = byIndex; s != nil && s.id != "" && (f.name != "" || s.end.Closed()) {
 			return nil
 		}
 	case f.index != nil:
@@ -137,7 +137,7 @@ func (a *assembly) find(f fragment) *slot {
 			return nil
 		}
 	}
-	if s != nil && s.end.closed() && f.name != "" && len(bytes.TrimSpace(f.args)) > 0 && !f.repeats(s) {
+	if s != nil && s.end.Closed() && f.name != "" && len(bytes.TrimSpace(f.args)) > 0 && !f.repeats(s) {
 		return nil
 	}
 	return s
@@ -176,7 +176,7 @@ func (a *assembly) lastWithoutIndex() *slot {
 }
 
 func (s *slot) take(f fragment) {
-	if s.end.closed() && f.repeats(s) {
+	if s.end.Closed() && f.repeats(s) {
 		return
 	}
 	if s.index == nil {
@@ -193,7 +193,7 @@ func (s *slot) take(f fragment) {
 		s.name = cutName(s.name + f.name)
 	}
 	s.args = append(s.args, f.args...)
-	s.end.feed(f.args)
+	s.end.Feed(f.args)
 	for k, v := range f.extra {
 		if s.extra == nil {
 			s.extra = map[string]json.RawMessage{}
@@ -274,35 +274,6 @@ func (a *assembly) appendCalls(b []byte) []byte {
 // hasExtra reports whether a call that goes back has more than every server knows.
 func (a *assembly) hasExtra() bool {
 	return slices.ContainsFunc(a.slots, func(s *slot) bool { return len(s.extra) > 0 && !s.cut })
-}
-
-// ending follows JSON text and knows when its outermost object has ended, at a
-// constant cost a byte: whole arguments are never looked through again.
-type ending struct {
-	depth            int
-	begun            bool
-	inString, escape bool
-}
-
-func (e *ending) closed() bool { return e.begun && e.depth == 0 }
-
-func (e *ending) feed(b []byte) {
-	for _, c := range b {
-		switch {
-		case e.escape:
-			e.escape = false
-		case e.inString && c == '\\':
-			e.escape = true
-		case c == '"':
-			e.inString = !e.inString
-		case e.inString:
-		case c == '{' || c == '[':
-			e.depth++
-			e.begun = true
-		case c == '}' || c == ']':
-			e.depth--
-		}
-	}
 }
 
 // readFragment decodes an entry of tool_calls, or a legacy function_call.

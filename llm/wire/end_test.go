@@ -255,3 +255,37 @@ func TestInBandWait(t *testing.T) {
 		}
 	}
 }
+
+// whole is a protocol whose answers are one JSON text each.
+type whole struct {
+	bare
+	got *string
+}
+
+func (w whole) Whole(data []byte) error { *w.got = string(data); return nil }
+
+// Symptom: a whole answer is thrown away after the silence. Trigger: a JSON text without
+// its length, on a connection that stays open, also one that goes on behind it.
+func TestAWholeAnswerOnAnOpenConnection(t *testing.T) {
+	for _, body := range []string{`{"a":["}\"",{}]}`, "[{}]\n", "{}{}"} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body) // only then it is seen that the client leaves
+			for _, c := range body {
+				io.WriteString(w, string(c))
+				http.NewResponseController(w).Flush()
+			}
+			<-r.Context().Done()
+		}))
+		e := NewEndpoint(s.URL, "", s.Client())
+		e.Limits.Grace = 50 * time.Millisecond
+		var got string
+		q := Question{Path: "/x", Model: "m", Body: func(Names) ([]byte, error) { return []byte("{}"), nil }}
+		protocol := func(t *Turn) Protocol { return whole{bare{t}, &got} }
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		if err := e.Ask(ctx, q, protocol, func(llm.Event) bool { return true }); err != nil || got != body {
+			t.Errorf("got %q, %v, want %q", got, err, body)
+		}
+		cancel()
+		s.Close()
+	}
+}

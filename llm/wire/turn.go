@@ -141,8 +141,10 @@ func sniff(start []byte, contentType string) string {
 // plain takes a body that is one JSON text: a whole answer, or an error.
 func (t *Turn) plain(p Protocol, r io.Reader) error {
 	most := t.endpoint.Limits.Line
-	data, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
+	data, err := t.text(io.LimitReader(r, int64(most)+1))
 	switch {
+	case t.Err() != nil:
+		return t.Err()
 	case err != nil:
 		return t.endpoint.Broken(err)
 	case len(data) > most:
@@ -156,6 +158,26 @@ func (t *Turn) plain(p Protocol, r io.Reader) error {
 	}
 	t.done = true
 	return t.complete(p)
+}
+
+// text reads a JSON text. Some servers send one without its length and keep the
+// connection open, so behind the end of its value there is as little time left as
+// behind a finish reason, and nothing is missed however the body ends.
+func (t *Turn) text(r io.Reader) (data []byte, err error) {
+	var end Ending
+	for err == nil {
+		data = slices.Grow(data, 512)
+		var n int
+		n, err = r.Read(data[len(data):cap(data)])
+		end.Feed(data[len(data) : len(data)+n])
+		if data = data[:len(data)+n]; end.Closed() {
+			t.Finish()
+		}
+	}
+	if end.Closed() || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return data, err
 }
 
 // page reports a web page in place of an answer: a proxy, a login page, or a
