@@ -65,18 +65,19 @@ type fragment struct {
 	later bool
 }
 
-// add takes a fragment.
-func (a *assembly) add(f fragment) error {
+// add takes a fragment. It reports whether the model got further by it: servers can
+// repeat a call, or send nothing of it, for ever.
+func (a *assembly) add(f fragment) (grown bool, err error) {
 	f.trim()
 	s := a.find(f)
 	if s == nil {
 		if f.id == "" && f.name == "" && len(f.args) == 0 {
-			return nil // an empty entry opens nothing
+			return false, nil // an empty entry opens nothing
 		}
 		if len(a.slots) == maxCalls {
-			return wire.ErrCalls
+			return false, wire.ErrCalls
 		}
-		s = &slot{index: f.index}
+		s, grown = &slot{index: f.index}, true
 		a.slots = append(a.slots, s)
 	}
 	a.size += len(f.args)
@@ -84,12 +85,13 @@ func (a *assembly) add(f fragment) error {
 		a.size += len(k) + len(v)
 	}
 	if a.size > maxArguments {
-		return wire.ErrCalls
+		return false, wire.ErrCalls
 	}
+	before := len(s.name) + len(s.args)
 	a.size -= len(s.id) + len(s.name)
 	s.take(f)
 	a.size += len(s.id) + len(s.name)
-	return nil
+	return grown || len(s.name)+len(s.args) > before, nil
 }
 
 // trim drops an id that is too long, as if none had come, and cuts a name. No

@@ -25,7 +25,7 @@ func assemble(t *testing.T, chunks ...string) []string {
 				t.Fatalf("fragment %s is not readable", raw)
 			}
 			f.later = i > 0
-			if err := a.add(f); err != nil {
+			if _, err := a.add(f); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -88,7 +88,7 @@ func TestAssemblyIsBounded(t *testing.T) {
 	var a assembly
 	var err error
 	for i := 0; err == nil && i <= maxCalls; i++ {
-		err = a.add(fragment{index: &i, name: "x"})
+		_, err = a.add(fragment{index: &i, name: "x"})
 	}
 	if !errors.Is(err, wire.ErrCalls) || len(a.slots) != maxCalls {
 		t.Errorf("many calls: got %v with %d", err, len(a.slots))
@@ -96,7 +96,7 @@ func TestAssemblyIsBounded(t *testing.T) {
 	big := fragment{args: make([]byte, maxArguments/4)}
 	a, err = assembly{}, nil
 	for i := 0; err == nil && i < 10; i++ {
-		err = a.add(big)
+		_, err = a.add(big)
 	}
 	if !errors.Is(err, wire.ErrCalls) || len(a.slots[0].args) > maxArguments {
 		t.Errorf("large arguments: got %v with %d bytes", err, len(a.slots[0].args))
@@ -104,7 +104,7 @@ func TestAssemblyIsBounded(t *testing.T) {
 	a, err = assembly{}, nil
 	key := strings.Repeat("k", 1<<20)
 	for i := 0; err == nil && i < 100; i++ {
-		err = a.add(fragment{name: "x", extra: map[string]json.RawMessage{key + string(rune('a'+i)): nil}})
+		_, err = a.add(fragment{name: "x", extra: map[string]json.RawMessage{key + string(rune('a'+i)): nil}})
 	}
 	if !errors.Is(err, wire.ErrCalls) {
 		t.Errorf("unknown keys: got %v", err)
@@ -118,10 +118,10 @@ func TestIDsAndNamesAreBounded(t *testing.T) {
 	long := strings.Repeat("n", 1<<20)
 	held := 0
 	for i := range 20 {
-		if err := a.add(fragment{index: &i, id: long, name: long}); err != nil {
+		if _, err := a.add(fragment{index: &i, id: long, name: long}); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.add(fragment{index: &i, id: string(rune('a' + i)), name: long + "x"}); err != nil {
+		if _, err := a.add(fragment{index: &i, id: string(rune('a' + i)), name: long + "x"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -137,7 +137,7 @@ func TestIDsAndNamesAreBounded(t *testing.T) {
 	name := strings.Repeat("a", 200)
 	a = assembly{}
 	for _, piece := range []string{name, "b" + name} {
-		if err := a.add(fragment{id: "id", name: piece}); err != nil {
+		if _, err := a.add(fragment{id: "id", name: piece}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -149,7 +149,7 @@ func TestIDsAndNamesAreBounded(t *testing.T) {
 func TestKeysOfACallAreBounded(t *testing.T) {
 	var a assembly
 	for i := range 2 * wire.MaxKeys {
-		if err := a.add(fragment{name: "x", extra: map[string]json.RawMessage{string(rune('A' + i)): []byte("1")}}); err != nil {
+		if _, err := a.add(fragment{name: "x", extra: map[string]json.RawMessage{string(rune('A' + i)): []byte("1")}}); err != nil {
 			t.Fatal(err)
 		}
 	}

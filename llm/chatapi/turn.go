@@ -188,6 +188,7 @@ func (t *turn) calls(d *delta) error {
 	if !ok {
 		return wire.ErrCalls
 	}
+	progress := false
 	for i, raw := range list {
 		if err := t.Err(); err != nil {
 			return err
@@ -197,14 +198,19 @@ func (t *turn) calls(d *delta) error {
 			continue
 		}
 		f.later = i > 0
-		if err := t.answer.calls.add(f); err != nil {
+		grown, err := t.answer.calls.add(f)
+		if err != nil {
 			return err
 		}
+		progress = progress || grown
 	}
-	if len(list) == 0 {
-		return nil
+	switch {
+	case progress:
+		return t.AddHidden()
+	case len(list) > 0:
+		return t.AddActivity()
 	}
-	return t.AddHidden()
+	return nil
 }
 
 func (t *turn) showReasoning(field string, s []byte) error {

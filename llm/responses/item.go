@@ -139,6 +139,8 @@ func (i *item) cutArguments() string {
 type items struct {
 	list []*item
 	size int // bytes kept beside shown text
+	// ended is how many items have come whole.
+	ended int
 }
 
 // keep counts bytes that are kept.
@@ -289,6 +291,9 @@ func (l *items) done(index int, raw json.RawMessage) (it *item, rest []byte, err
 	}
 	if err := l.keep(len(raw) - len(it.raw)); err != nil {
 		return nil, nil, err
+	}
+	if it.raw == nil {
+		l.ended++
 	}
 	rest, err = l.settle(it, o, raw)
 	return it, rest, err

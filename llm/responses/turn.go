@@ -248,6 +248,7 @@ func (t *turn) argumentsDone(kind string, at int, id string, e *event) error {
 	if err != nil || it.raw != nil {
 		return first(err, t.AddActivity)
 	}
+	whole, before := it.whole, len(it.text)
 	o := outputItem{Arguments: e.Arguments, Input: e.Input}
 	if args := o.arguments(kind, it.text); args != nil {
 		it.text = args
@@ -256,24 +257,30 @@ func (t *turn) argumentsDone(kind string, at int, id string, e *event) error {
 		it.name = callName(name)
 	}
 	it.whole = it.name != ""
-	return first(t.answer.items.keep(len(it.text)+len(it.name)), t.AddHidden)
+	if err := t.answer.items.keep(len(it.text) + len(it.name)); err != nil {
+		return err
+	}
+	return t.hidden(it.whole && !whole || len(it.text) > before) // servers may repeat it
 }
 
 // itemDone takes a whole item, and shows what its pieces did not give.
 func (t *turn) itemDone(at int, raw json.RawMessage) error {
+	ended := t.answer.items.ended
 	it, rest, err := t.answer.items.done(at, raw)
 	if err != nil || it == nil {
 		return first(err, t.AddActivity)
 	}
+	again := t.answer.items.ended == ended
 	switch {
 	case it.kind == message && (t.answer.shown == it || len(rest) == it.said()):
 		return t.showText(it, rest)
+	case again:
 	case it.kind == reasoning && t.answer.thought.of != it:
 		if err := t.wholeThought(it); err != nil || t.answer.thought.of == it {
 			return err
 		}
 	}
-	return t.hidden(it.isCall() || it.kind == reasoning)
+	return t.hidden(!again && (it.isCall() || it.kind == reasoning))
 }
 
 // first returns err, or else what then returns.
