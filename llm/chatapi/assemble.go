@@ -206,19 +206,20 @@ func (s *slot) take(f fragment) {
 	}
 }
 
-// arguments is what the model sent; nothing counts as no arguments.
-func (s *slot) arguments() string {
-	if len(bytes.TrimSpace(s.args)) == 0 {
+// arguments is what the model sent. Nothing counts as no arguments, but not in an
+// answer that was cut: it may have been cut before the first byte of them.
+func (s *slot) arguments(truncated bool) string {
+	if len(bytes.TrimSpace(s.args)) == 0 && !truncated {
 		return "{}"
 	}
 	return strings.ToValidUTF8(string(s.args), "\uFFFD")
 }
 
 // whole reports whether all calls have a name and arguments that are one JSON
-// value.
+// value, which nothing is not.
 func (a *assembly) whole() bool {
 	for _, s := range a.slots {
-		if s.name == "" || !json.Valid([]byte(s.arguments())) {
+		if s.name == "" || !json.Valid(s.args) {
 			return false
 		}
 	}
@@ -235,7 +236,7 @@ func (a *assembly) calls(truncated bool) []llm.ToolCall {
 			s.id = wire.NewID()
 		}
 		used[s.id] = true
-		c := llm.ToolCall{ID: s.id, Name: strings.ToValidUTF8(s.name, "\uFFFD"), Arguments: s.arguments()}
+		c := llm.ToolCall{ID: s.id, Name: strings.ToValidUTF8(s.name, "\uFFFD"), Arguments: s.arguments(truncated)}
 		s.cut = wire.CutOff(c.Arguments, truncated)
 		calls = append(calls, c)
 	}
@@ -257,7 +258,7 @@ func (a *assembly) appendCalls(b []byte) []byte {
 		b = append(b, `,"type":"function","function":{"name":`...)
 		b = wire.AppendString(b, s.name)
 		b = append(b, `,"arguments":`...)
-		b = wire.AppendString(b, s.arguments())
+		b = wire.AppendString(b, s.arguments(false))
 		b = append(b, '}')
 		for _, k := range slices.Sorted(maps.Keys(s.extra)) {
 			b = append(b, ',')

@@ -96,7 +96,7 @@ func (a *answer) message(shown string) llm.Message {
 		Truncated: a.status == "incomplete",
 	}
 	var own bool
-	if m.Calls, own = a.items.calls(m.Truncated); own {
+	if m.Calls, own = a.items.calls(a.status == "completed"); own {
 		m.ProviderData = a.items.data(m.Truncated)
 	}
 	return m

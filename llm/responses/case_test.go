@@ -55,6 +55,9 @@ func TestC023EmptyStream(t *testing.T) { llmtest.Run(t, "responses", "c023-*", p
 // Trigger: U+53F0 cut 1+2 in text, an emoji cut 1+3 in arguments.
 func TestC025CharacterCutInTwo(t *testing.T) { llmtest.Run(t, "responses", "c025-*", provider) }
 
+// Symptom: arguments "" are no JSON, and the call fails. Trigger: a call with arguments "".
+func TestC028EmptyArguments(t *testing.T) { llmtest.Run(t, "responses", "c028-*", provider) }
+
 // Symptom: response.failed has its error inside; a failed run equals an empty
 // good one. Trigger: response.failed with and without any error object.
 func TestC031ResponseFailed(t *testing.T) { llmtest.Run(t, "responses", "c031-*", provider) }

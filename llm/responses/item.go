@@ -427,9 +427,10 @@ func (l *items) says(s string) bool {
 const blankLine = "\n\n"
 
 // calls returns the calls, each with an id that is its own within the answer, and
-// finds which are cut. It reports false when an id had to be made, which the item
+// finds which are cut; in an answer that is not completed also those without
+// arguments, of which none may have come yet. It reports false when an id had to be made, which the item
 // then lacks; that of a cut call is of no use.
-func (l *items) calls(truncated bool) (calls []llm.ToolCall, own bool) {
+func (l *items) calls(completed bool) (calls []llm.ToolCall, own bool) {
 	used := map[string]bool{}
 	own = true
 	for _, it := range l.list {
@@ -437,10 +438,13 @@ func (l *items) calls(truncated bool) (calls []llm.ToolCall, own bool) {
 			continue
 		}
 		id, arguments := it.callID, it.arguments()
-		if !it.whole {
+		switch {
+		case !it.whole:
 			arguments = it.cutArguments()
+		case !completed && len(bytes.TrimSpace(it.text)) == 0:
+			arguments = ""
 		}
-		it.cut = wire.CutOff(arguments, truncated)
+		it.cut = wire.CutOff(arguments, !completed)
 		for used[id] || !wire.FitID(id) {
 			id, own = wire.NewID(), own && it.cut
 		}
