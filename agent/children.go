@@ -113,7 +113,9 @@ func (a *App) childConversation(r child.Request) (c *conversation, done func(), 
 		plans: &run.Plans{}, texts: make(map[string]string),
 	}
 	if was := a.sessions[r.Session]; was != nil { // of its last run: who still holds it sees no change
-		c.plans, c.texts, c.hasFiles = was.plans, was.texts, was.instructed()
+		was.mu.Lock()
+		c.plans, c.texts, c.hasFiles = was.plans, was.texts, was.hasFiles
+		was.mu.Unlock()
 	}
 	if r.Workspace != "" {
 		files, err := workspace.Open(r.Workspace)

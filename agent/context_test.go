@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"alisio/agent/config"
+	"alisio/plug"
 )
 
 // repository makes files below a directory that is a repository.
@@ -93,6 +94,42 @@ func TestExplainContext(t *testing.T) {
 	for _, path := range []string{"../..", filepath.Dir(root), "/"} {
 		if all, err := ExplainContext(o, path); err == nil || !strings.Contains(err.Error(), "outside the workspace") {
 			t.Errorf("%s: got %v, %v", path, all, err)
+		}
+	}
+}
+
+// Symptom: /tools said that no instruction file holds. Trigger: asked before the first
+// run of a conversation, or where no run follows at all.
+func TestInstructedBeforeTheFirstRun(t *testing.T) {
+	needing := plugged("toy", nil, func(api *plug.API) error {
+		_, err := api.AddTool(tool(func(s *plug.ToolSpec) { s.Name, s.Effect, s.Needs = "explain", plug.EffectRead, plug.NeedInstructions }))
+		return err
+	})
+	why := func(a *App, session string) string {
+		for _, t := range a.Tools(session) {
+			if t.Name == "explain" {
+				return t.Why
+			}
+		}
+		return "there is no such tool"
+	}
+	for name, tt := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"with a file": {map[string]string{"AGENTS.md": "tabs"}, ""},
+		"without":     {map[string]string{}, "no instruction file holds"},
+	} {
+		a := app(t, `{"turns":[{"text":"done"}]}`, Options{Dir: repository(t, tt.files), Config: config.Default(), Plugins: []plug.Plugin{needing}})
+		if got := why(a, ""); got != tt.want {
+			t.Errorf("%s: before a run got %q, want %q", name, got, tt.want)
+		}
+		out, err := a.Run(t.Context(), "", "go", RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := why(a, out.SessionID); got != tt.want {
+			t.Errorf("%s: behind a run got %q, want %q", name, got, tt.want)
 		}
 	}
 }

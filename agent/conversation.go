@@ -60,10 +60,17 @@ func (c *conversation) chosen() settings {
 	return settings{c.agent, c.model, c.effort}
 }
 
-func (c *conversation) instructed() bool {
+// instructed reports whether instruction files are part of what a session's requests
+// start with; before the first one, whether they would be.
+func (a *App) instructed(c *conversation) bool {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.hasFiles
+	has, known := c.hasFiles, c.hasFiles || len(c.texts) > 0
+	c.mu.Unlock()
+	if known {
+		return has
+	}
+	context, err := a.contextFiles(c)
+	return err == nil && context.Text != ""
 }
 
 // conversation finds or makes what the engine holds of a root session. That of the
@@ -185,7 +192,7 @@ func (a *App) lacks(c *conversation, agent plug.Agent, s plug.ToolSpec) string {
 			return "nobody can be asked"
 		}
 	case plug.NeedInstructions:
-		if !c.instructed() {
+		if !a.instructed(c) {
 			return "no instruction file holds"
 		}
 	case plug.NeedAgent:
