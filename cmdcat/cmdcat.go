@@ -229,6 +229,16 @@ func (c *Catalog) Find(ctx context.Context, name string) (Descriptor, error) {
 	return e.Descriptor, err
 }
 
+// Hides says whose command has the name of a template, "built-in" or "plugin ID", so
+// that nobody can call the template; empty: none has.
+func (c *Catalog) Hides(ctx context.Context, template string) string {
+	d, err := c.Find(ctx, template)
+	if err != nil || d.Source != FromBuiltIn && d.Source != FromPlugin {
+		return ""
+	}
+	return d.from()
+}
+
 func (c *Catalog) find(ctx context.Context, name string) (entry, error) {
 	if len(name) > maxName {
 		return entry{}, &UnknownError{Name: name}

@@ -222,6 +222,43 @@ func TestSkillsOfPlugins(t *testing.T) {
 	}
 }
 
+// Symptom: a template was listed and judged to be good, and its name called a command.
+// Trigger: the name is one of a command, in whatever case.
+func TestTemplatesThatACommandHides(t *testing.T) {
+	home := t.TempDir()
+	prompts := filepath.Join(home, "prompts")
+	if err := os.Mkdir(prompts, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"model.md", "does.md", "mine.md"} {
+		if err := os.WriteFile(filepath.Join(prompts, name), []byte("---\ndescription: some\n---\nx"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := toy("p", func(api *plug.API) error {
+		_, err := api.AddSlashCommand(plug.SlashCommand{Name: "does", Run: func(context.Context, string, string) (string, error) { return "", nil }})
+		return err
+	})
+	c := Call{Plugins: []plug.Plugin{p}}
+	c.Options.Plugins, c.Options.Config, c.Options.Dirs = c.Plugins, config.Default(), config.Dirs{Config: home}
+	warnings := []string{
+		filepath.Join(prompts, "does.md") + ": warning: template does can not be called: /does is a command, plugin p; rename the file\n",
+		filepath.Join(prompts, "model.md") + ": warning: template model can not be called: /model is a command, built-in; rename the file\n",
+	}
+	_, out, said := called(t, TemplatesList, c)
+	if strings.Contains(out, "model") || strings.Contains(out, "does") || !strings.Contains(out, "mine") ||
+		said != "notice: "+warnings[0]+"notice: "+warnings[1] {
+		t.Errorf("list: got %s%s", out, said)
+	}
+	for _, args := range [][]string{nil, {prompts}} {
+		c.Args = args
+		code, out, said := called(t, TemplatesValidate, c)
+		if code != base.ExitDone || out != warnings[0]+warnings[1] || !strings.HasSuffix(said, "errors: 0, warnings: 2\n") {
+			t.Errorf("%v: exit code %d, got %s%s", args, code, out, said)
+		}
+	}
+}
+
 func TestTemplatesOfPlugins(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -8,6 +8,7 @@ import (
 
 	"alisio/agent"
 	"alisio/agent/text"
+	"alisio/cmdcat"
 	"alisio/tui/cli/base"
 	"alisio/tui/term"
 )
@@ -29,10 +30,14 @@ func TemplatesList(ctx context.Context, c *Call) (int, error) {
 	if err := c.None(); err != nil {
 		return base.ExitUsage, err
 	}
-	return c.with(ctx, func(_ context.Context, app *agent.App) (int, error) {
-		found := app.FoundTemplates()
+	return c.with(ctx, func(ctx context.Context, app *agent.App) (int, error) {
+		found, catalog := app.FoundTemplates(), cmdcat.New(app)
 		var t text.Table
 		for _, p := range found.All {
+			if by := catalog.Hides(ctx, p.Name); by != "" {
+				found.Problems = append(found.Problems, uncalled(p.Name, p.File, by))
+				continue
+			}
 			if c.JSON {
 				if err := c.PrintJSON(json.Marshal(template{"template", p.Name, p.Description, p.ArgumentHint, p.Requires, p.Source, p.File})); err != nil {
 					return base.ExitFailed, err
@@ -59,7 +64,13 @@ func TemplatesValidate(ctx context.Context, c *Call) (int, error) {
 		return base.ExitUsage, err
 	}
 	return c.with(ctx, func(ctx context.Context, app *agent.App) (int, error) {
-		all, count := app.FoundTemplates(dirs...).Report()
+		found := app.FoundTemplates(dirs...)
+		all, count := found.Report()
+		for _, p := range found.All {
+			if by := cmdcat.New(app).Hides(ctx, p.Name); by != "" && p.File != "" {
+				all = append(all, uncalled(p.Name, p.File, by))
+			}
+		}
 		if ctx.Err() != nil {
 			return base.ExitCancelled, ctx.Err()
 		}
@@ -68,4 +79,12 @@ func TemplatesValidate(ctx context.Context, c *Call) (int, error) {
 		}
 		return c.judged("templates", count, all)
 	})
+}
+
+// uncalled tells of a template that nobody can call, whose name a command has.
+func uncalled(name, file, by string) agent.ResourceDiagnostic {
+	return agent.ResourceDiagnostic{
+		Level: agent.ResourceWarning, File: text.Line(file),
+		Text: fmt.Sprintf("template %s can not be called: /%[1]s is a command, %s; rename the file", name, by),
+	}
 }
