@@ -59,19 +59,33 @@ type Access struct {
 	Mode                     string
 	ReadOnly                 bool
 	Write, Process, External string
+	// Remedies are what would allow what is denied, by effect.
+	Remedies map[string]string
 	// Granted is what a person has allowed while this program runs.
 	Granted []string
 }
 
-// Access says what may happen in a session; an empty id is the next new one.
+// Access says what may happen in a session; an empty id is the next new one. What would
+// be asked for is denied where nobody can be asked.
 func (a *App) Access(sessionID string) Access {
 	c := a.look(sessionID)
 	policy := a.o.Policy
 	policy.Ceiling = policy.Ceiling.Meet(c.ceiling)
-	decide := func(e plug.Effect) string { return policy.Decide(string(e)).Decision.String() }
+	remedies := make(map[string]string)
+	decide := func(e plug.Effect) string {
+		d := policy.Decide(string(e)).Decision
+		if d == perm.Ask && a.o.Asker == nil {
+			d = perm.Deny
+		}
+		if d == perm.Deny {
+			remedies[string(e)] = policy.Remedy(string(e))
+		}
+		return d.String()
+	}
 	return Access{
 		Mode: string(cmp.Or(policy.Mode, perm.ModeAsk)), ReadOnly: policy.ReadOnly,
 		Write: decide(plug.EffectWrite), Process: decide(plug.EffectProcess), External: decide(plug.EffectExternal),
-		Granted: c.tree.asks.Grants(),
+		Remedies: remedies,
+		Granted:  c.tree.asks.Grants(),
 	}
 }

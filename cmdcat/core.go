@@ -156,7 +156,13 @@ func runPermission(_ context.Context, c *Catalog, in Input) (Result, error) {
 	if a.ReadOnly {
 		mode += ", read-only"
 	}
-	out := mode + "\n" + text.Table{{"write", a.Write}, {"process", a.Process}, {"external", a.External}}.String()
+	rows := text.Table{{"write", a.Write}, {"process", a.Process}, {"external", a.External}}
+	for _, row := range rows {
+		if remedy := a.Remedies[row[0]]; remedy != "" {
+			row[1] = "denied, " + remedy
+		}
+	}
+	out := mode + "\n" + rows.String()
 	for _, key := range a.Granted {
 		out += "granted while this program runs: " + text.Line(key) + "\n"
 	}
