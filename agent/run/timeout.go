@@ -47,7 +47,7 @@ func (l *loop) timeUsedUp() *llm.Error {
 	case plug.StageTool:
 		doing = "running " + w.tool
 	}
-	key, hint := " (limits.timeoutMs)", "prompt again to go on; --timeout and limits.timeoutMs give a run more time"
+	key, hint := " (limits.timeoutMs)", "--timeout and limits.timeoutMs give a run more time"
 	if l.o.Limits.TimeoutGiven {
 		key, hint = "", "prompt again to go on, or give the run more time"
 	}

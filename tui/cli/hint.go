@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"strings"
 
 	"alisio/agent"
 	"alisio/agent/text"
@@ -26,6 +27,18 @@ func lasting(err error) error {
 		told.Hint = "try again in a while"
 	}
 	told.Hint += "; " + kept
+	return &told
+}
+
+// onward adds to an error of a run whose time was used up how to go on: the surface
+// knows, where a new prompt is a new session.
+func onward(err error, how string) error {
+	var failed *llm.Error
+	if !errors.As(err, &failed) || failed.Cause != llm.CauseTimeout {
+		return err
+	}
+	told := *failed
+	told.Hint = strings.TrimPrefix(told.Hint+"; "+how, "; ")
 	return &told
 }
 

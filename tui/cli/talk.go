@@ -83,7 +83,7 @@ func (c *call) talk(ctx context.Context, prompt string, find func(context.Contex
 			Session: t.session, Prompt: t.prompt, Images: t.images, Acknowledge: c.task.acknowledge,
 			CorrelationID: c.task.correlationID, Workspace: root, Dir: dir, Mode: mode, History: t.store.Messages,
 			GoOn:   func(ctx context.Context, id string) string { return c.goOn(ctx, t.store, id) },
-			Advise: func(err error) error { return c.advised(lasting(err)) },
+			Advise: func(err error) error { return c.advised(onward(lasting(err), "prompt again to go on")) },
 		})
 		var uncertain *agent.UncertainError
 		switch {

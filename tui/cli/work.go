@@ -182,6 +182,9 @@ func (c *call) work(ctx context.Context, app *agent.App, t task) (agent.Final, i
 		return f, code, err
 	}
 	code, err := ended(s, out, denied)
+	if t.store != nil {
+		err = onward(err, "to go on: "+c.Command("resume --last")+` "…"`)
+	}
 	if t.schema != nil && !c.JSON && out.Status == agent.Completed {
 		code, err = c.printFitting(code, err, out.Text)
 	}
