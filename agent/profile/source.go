@@ -37,7 +37,7 @@ type Source struct {
 func (s *Source) Choose(ctx context.Context, name string) (Choice, error) {
 	if name == "" && s.Own == nil && s.Selection.Config.Provider.Model == "" {
 		return Choice{}, llm.Errorf(llm.CauseBadRequest, "no model is chosen").
-			WithHint("name one with --model NAME, ALISIO_MODEL or provider.model in the configuration")
+			WithHint("name one with --model NAME, ALISIO_MODEL or provider.model in the configuration; alisio models lists those of the server, alisio setup writes a configuration")
 	}
 	c, err := s.connect(ctx)
 	if name == "" || err != nil {
