@@ -8,6 +8,7 @@ import (
 
 	"alisio/agent"
 	"alisio/agent/config"
+	"alisio/agent/doctor"
 	"alisio/agent/text"
 	"alisio/tui/cli/base"
 )
@@ -50,12 +51,25 @@ func runConfigShow(_ context.Context, c *call) (int, error) {
 			}
 			continue
 		}
-		t = append(t, []string{text.Line(v.Key), text.Line(v.JSON), text.Line(v.Origin)})
+		t = append(t, []string{text.Line(v.Key), text.Line(v.JSON), text.Line(v.Origin) + unless(o.Config, v.Key)})
 	}
 	if shown == 0 {
 		return base.ExitUsage, unsetKey(key)
 	}
 	return c.Printed(t.String())
+}
+
+// unless says where a limit does not hold that nobody set; empty: it holds.
+func unless(c config.Config, key string) string {
+	switch {
+	case c.Given(key):
+		return ""
+	case key == "limits.timeoutMs":
+		return ", off where you talk"
+	case key == "limits.firstTokenTimeoutMs" && doctor.OnThisMachine(c.Provider.BaseURL):
+		return ", off: the server is on this machine"
+	}
+	return ""
 }
 
 // within reports whether a dotted key is another, or one below it.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"alisio/agent/config"
@@ -25,7 +26,7 @@ import (
 var example []byte
 
 // runSetup writes a configuration to begin with, with what flags say of the
-// server in it. One that is there is left alone.
+// server in it. One that is there is left alone, a model apart where it names none.
 func runSetup(_ context.Context, c *call) (int, error) {
 	if err := c.None(); err != nil {
 		return base.ExitUsage, err
@@ -41,7 +42,7 @@ func runSetup(_ context.Context, c *call) (int, error) {
 	file := filepath.Join(dirs.Config, "config.json")
 	given := c.given()
 	if _, err := os.Lstat(file); err == nil && len(given) > 0 {
-		return base.ExitFailed, unapplied(file, given)
+		return c.complete(file, dirs, given)
 	} else if err == nil {
 		c.Notice("%s is there already and stays as it is; alisio config show prints what is in effect", text.Line(file))
 		return base.ExitDone, nil
@@ -59,6 +60,39 @@ func runSetup(_ context.Context, c *call) (int, error) {
 	return c.Printed("wrote " + text.Line(file) + "\n\nnext:\n" + c.nextSteps())
 }
 
+// complete writes the model into a configuration that names none, and refuses what it
+// says otherwise.
+func (c *call) complete(file string, dirs config.Dirs, given []setting) (int, error) {
+	cfg, err := config.Load(config.LoadOptions{Dirs: config.Dirs{Config: dirs.Config}, Dir: dirs.Config, Getenv: func(string) string { return "" }})
+	if err != nil {
+		return base.ExitUsage, err
+	}
+	says := make(map[string]string)
+	for _, v := range cfg.Values() {
+		says[v.Key] = v.JSON
+	}
+	named := cfg.Provider.Model != ""
+	if slices.ContainsFunc(given, func(v setting) bool {
+		return says[v.key] != string(v.value) && (named || v.key != modelKey)
+	}) {
+		return base.ExitFailed, unapplied(file, given)
+	}
+	if named || c.overrides.Model == nil {
+		c.Notice("%s says so already and stays as it is", text.Line(file))
+		return base.ExitDone, nil
+	}
+	for _, v := range given {
+		if v.key == modelKey {
+			if err := config.Set(file, v.key, v.value); err != nil {
+				return base.ExitFailed, err
+			}
+		}
+	}
+	return c.Printed("wrote the model into " + text.Line(file) + ", which named none\n")
+}
+
+const modelKey = "provider.model"
+
 // setting is a key of the configuration with its value, as JSON.
 type setting struct {
 	key   string
@@ -73,7 +107,7 @@ func (c *call) given() []setting {
 		value *string
 	}{
 		{"provider.baseURL", c.overrides.BaseURL},
-		{"provider.model", c.overrides.Model},
+		{modelKey, c.overrides.Model},
 		{"provider.apiMode", c.overrides.APIMode},
 	} {
 		if v.value == nil {
