@@ -99,7 +99,7 @@ func TestUnknownPlugin(t *testing.T) {
 	_, err := Load(o)
 	for _, want := range []string{
 		`line 1: "builtinPlugins.memroy": no such built-in plugin, did you mean "memory"?`,
-		`line 1: "builtinPlugins.zzz": no such built-in plugin`,
+		`line 1: "builtinPlugins.zzz": no such built-in plugin; there are: memory, openai`,
 	} {
 		if err == nil || !strings.Contains(err.Error()+"\n", want+"\n") {
 			t.Errorf("got %v, want %s", err, want)

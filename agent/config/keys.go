@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -182,7 +183,7 @@ func directories(of func(*Config) *[]string) rule {
 // handed on as plain JSON.
 func plugin(w *walker, id string, v node) {
 	if w.known != nil && !slices.Contains(w.known, id) {
-		w.bad(v, "no such built-in plugin%s", suggest(id, w.known))
+		w.bad(v, "no such built-in plugin%s", cmp.Or(suggest(id, w.known), "; there are: "+cmp.Or(strings.Join(w.known, ", "), "none")))
 		return
 	}
 	if v.kind != isObject {

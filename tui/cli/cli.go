@@ -120,7 +120,11 @@ func templateVerbs() []verb {
 // extended makes a runner of a command about what extends the program.
 func extended(run func(context.Context, *extend.Call) (int, error)) runner {
 	return func(ctx context.Context, c *call) (int, error) {
-		o, err := c.options()
+		options := c.options
+		if c.cmd.Name == "validate" && len(c.Args) > 0 {
+			options = c.bare
+		}
+		o, err := options()
 		if err != nil {
 			return base.ExitUsage, err
 		}
@@ -192,6 +196,19 @@ func (c *call) options() (agent.Options, error) {
 		return agent.Options{}, err
 	}
 	return c.optionsIn(here, here)
+}
+
+// bare are the options of an application that looks at what it is shown and at nothing
+// else: what directories are judged by is in no configuration and in no project.
+func (c *call) bare() (agent.Options, error) {
+	here, err := c.WorkingDir()
+	if err != nil {
+		return agent.Options{}, err
+	}
+	plugins, err := c.builtIn()
+	return agent.Options{
+		Hermetic: true, Dir: here, Config: config.Default(), Plugins: plugins, Tools: c.tools, Getenv: c.Getenv,
+	}, err
 }
 
 // optionsIn are those of an application that works in dir, with the project's
