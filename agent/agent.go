@@ -188,7 +188,7 @@ func (a *App) fill(ctx context.Context) error {
 			continue
 		}
 		if err := a.host.Add(ctx, p); err != nil && ctx.Err() == nil { // a start that was stopped is no plugin's fault
-			a.o.Log.Warn("plugin left out", "plugin", p.ID, "error", err)
+			a.o.Log.Warn(err.Error() + "; the plugin is left out")
 		}
 	}
 	return nil

@@ -1,6 +1,13 @@
 package agent
 
-import "testing"
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"alisio/plug"
+)
 
 func TestKindsAreWords(t *testing.T) {
 	for _, c := range []struct {
@@ -10,5 +17,17 @@ func TestKindsAreWords(t *testing.T) {
 		if got := numbered(c.n, c.kind); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
+	}
+}
+
+// A plugin that is left out is named once.
+func TestAPluginThatIsLeftOutIsTold(t *testing.T) {
+	var log strings.Builder
+	app(t, `{"turns":[{"text":"done"}]}`, Options{
+		Log:     slog.New(slog.NewTextHandler(&log, nil)),
+		Plugins: []plug.Plugin{plugged("tally", nil, func(*plug.API) error { return errors.New("no way") })},
+	})
+	if got, want := log.String(), `msg="set up plugin tally: no way; the plugin is left out"`+"\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
