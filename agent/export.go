@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"alisio/agent/session"
+	"alisio/agent/text"
 	"alisio/llm"
 )
 
@@ -17,7 +19,7 @@ import (
 func (a *App) ExportTo(ctx context.Context, sessionID, format, file string) (string, error) {
 	k, err := a.kept()
 	if err == nil && a.o.Policy.ReadOnly {
-		err = llm.Errorf(llm.CausePermission, "export: the run is --read-only")
+		err = llm.Errorf(llm.CausePermission, "nothing is written: the run is --read-only")
 	}
 	if err == nil {
 		_, err = a.store.Session(ctx, sessionID)
@@ -31,7 +33,10 @@ func (a *App) ExportTo(ctx context.Context, sessionID, format, file string) (str
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return "", fmt.Errorf("export: %w", err)
+		if errors.Is(err, fs.ErrExist) {
+			return "", fmt.Errorf("%s is there already, and only a new file is written", text.Line(file))
+		}
+		return "", fmt.Errorf("write the session: %w", err)
 	}
 	write := k.Markdown
 	if format == "jsonl" {

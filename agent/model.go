@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"alisio/agent/config"
 	"alisio/agent/profile"
 	"alisio/agent/session"
 	"alisio/agent/text"
@@ -84,7 +85,7 @@ func (a *App) SetModel(ctx context.Context, sessionID, name string) (llm.Model, 
 			ids[i] = m.ID
 		}
 		if !slices.Contains(ids, name) && a.o.Config.Models[name].ContextWindow == 0 {
-			return llm.Model{}, unknownName("model", name, ids)
+			return llm.Model{}, unknownModel(name, ids)
 		}
 	}
 	if err := a.choosing(sessionID, func(v *conversation) { v.model = name }); err != nil || sessionID == "" {
@@ -94,6 +95,21 @@ func (a *App) SetModel(ctx context.Context, sessionID, name string) (llm.Model, 
 		return c.Model, err
 	}
 	return c.Model, a.outside.Events(sessionID).Emit(ctx, plug.ModelChanged{Model: c.Model.ID, Previous: before.ID})
+}
+
+// unknownModel tells of a name that a server does not list, with the nearest that it
+// does, or with some of them.
+func unknownModel(name string, known []string) error {
+	const most = 10
+	err := unknownName("model", name, known)
+	if _, ok := config.Nearest(name, known); ok {
+		return err
+	}
+	more := ""
+	if len(known) > most {
+		more = fmt.Sprintf(" and %d more", len(known)-most)
+	}
+	return fmt.Errorf("%w; the server offers %s%s", err, text.Line(strings.Join(known[:min(len(known), most)], ", ")), more)
 }
 
 // storeModel notes with which server and model a session is continued, if the store has

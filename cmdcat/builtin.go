@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"alisio/agent/text"
+	"alisio/llm"
 )
 
 // HelpName is the command that lists the others; a slash alone stands for it.
@@ -65,7 +66,10 @@ func (e entry) lasting(inRun string) entry {
 func runHelp(ctx context.Context, c *Catalog, in Input) (Result, error) {
 	if in.Args != "" {
 		d, err := c.Find(ctx, strings.TrimPrefix(in.Args, "/"))
-		return Result{Text: d.whole()}, err
+		if err != nil {
+			return Result{}, llm.Errorf(llm.CauseBadRequest, "%w", err).WithHint("/" + HelpName + " alone lists the commands")
+		}
+		return Result{Text: d.whole()}, nil
 	}
 	list, hidden, err := c.List(ctx)
 	if err != nil {

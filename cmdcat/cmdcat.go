@@ -217,6 +217,9 @@ func (e *UnknownError) Error() string {
 	if e.Problem != "" {
 		return fmt.Sprintf("unknown command /%s: %s", name, e.Problem)
 	}
+	if e.Nearest == "" && strings.HasPrefix(e.Name, skillPrefix) {
+		return fmt.Sprintf("unknown command /%s; /skills lists the skills", name)
+	}
 	if e.Nearest == "" {
 		return fmt.Sprintf("unknown command /%s", name)
 	}
@@ -259,10 +262,26 @@ func (c *Catalog) find(ctx context.Context, name string) (entry, error) {
 	if !sure {
 		unknown.Nearest, _ = config.Nearest(name, names)
 	}
+	if unknown.Nearest == "" && !sure {
+		unknown.Nearest = skillLike(name, names)
+	}
 	if unknown.Nearest == "" {
 		unknown.Problem = clip(why, maxProblem)
 	}
 	return entry{}, unknown
+}
+
+// skillLike is the first skill whose name begins with what was typed of one; empty: none
+// does.
+func skillLike(name string, names []string) string {
+	if !strings.HasPrefix(name, skillPrefix) || name == skillPrefix {
+		return ""
+	}
+	i := slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(n, name) })
+	if i < 0 {
+		return ""
+	}
+	return names[i]
 }
 
 // missing is what is told of a name that was left out; not sure: it may have been. A

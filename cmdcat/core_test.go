@@ -56,6 +56,9 @@ func TestCoreCommands(t *testing.T) {
 			{"/model", false, "* toy", ""},
 			{"/models", false, "* toy", ""},
 			{"/model tyo", true, "", `/model: there is no model "tyo"; did you mean "toy"?`},
+			{"/model zz", true, "", `/model: there is no model "zz"; the server offers toy`},
+			{"/skill:pd", false, "", "unknown command /skill:pd; did you mean /skill:pdf?"},
+			{"/skill:zzzzzzzzzz", false, "", "unknown command /skill:zzzzzzzzzz; /skills lists the skills"},
 			{"/model a b", true, "", "is no name of a model"},
 			{"/model toy", true, "the model is toy now", ""},
 			{"/model script/toy", false, "the model is toy now", ""},
@@ -226,7 +229,7 @@ func TestExport(t *testing.T) {
 		if err != nil || !strings.Contains(string(data), "write this down") || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: got %.200q, %v", line, data, err)
 		}
-		b.fails(id, line, "file exists")
+		b.fails(id, line, "is there already, and only a new file is written")
 	}
 	if entries, _ := os.ReadDir(b.at("work")); len(entries) != 3 {
 		t.Errorf("a failed export left %v", entries)
@@ -325,6 +328,15 @@ func TestACommandOfWhatWasLeftOut(t *testing.T) {
 	b.fails("", "/zzzzzzzz", "unknown command /zzzzzzzz: that is off")
 	b.fails("", "/modle", "unknown command /modle: that is off")
 	b.fails("", "/stast", "unknown command /stast; did you mean /stats?")
+}
+
+func TestHelpOfWhatThereIsNot(t *testing.T) {
+	b := newBench(t, "memory", nil)
+	_, err := New(b.app).Execute(t.Context(), "help", Input{Args: "nope", Conversation: true})
+	var told *llm.Error
+	if !errors.As(err, &told) || told.Hint != "/help alone lists the commands" || !strings.Contains(err.Error(), "unknown command /nope") {
+		t.Errorf("got %v, %+v", err, told)
+	}
 }
 
 func TestAccessLine(t *testing.T) {

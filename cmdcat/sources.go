@@ -102,8 +102,11 @@ func templateEntry(t agent.Template) entry {
 	}
 }
 
+// skillPrefix is in front of the name of a skill.
+const skillPrefix = "skill:"
+
 func skillEntry(s agent.Skill) entry {
-	name := "skill:" + s.Name
+	name := skillPrefix + s.Name
 	return entry{
 		Descriptor: Descriptor{
 			Name: name, Description: s.Description, ArgumentHint: "[TASK]", Source: FromSkill, Owner: s.Source,
