@@ -25,7 +25,7 @@ func runBare(ctx context.Context, c *call) (int, error) {
 			c.Last = true
 			return runResume(ctx, c)
 		}
-		if len(c.Args) == 0 && plain.KindOf(c.Stdin) != plain.Pipe {
+		if len(c.Args) == 0 && !c.JSON && plain.KindOf(c.Stdin) != plain.Pipe {
 			fmt.Fprint(c.Stderr, usage())
 			return base.ExitUsage, nil
 		}

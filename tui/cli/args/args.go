@@ -277,7 +277,7 @@ func (t *Table[S, R]) unknownCommand(below, word string, known []Command[R]) err
 		return fmt.Errorf("%s %s: %w", t.Program, below, err)
 	}
 	return llm.Errorf(llm.CauseBadRequest, "%w", err).
-		WithHint(fmt.Sprintf("a task is given as: %s run %s", t.Program, Quote(word)))
+		WithHint(fmt.Sprintf("a task is given as: %s run %s, or %[1]s -- %[2]s", t.Program, Quote(word)))
 }
 
 // Unknown tells of a word that is none of those known, with the nearest of them.
