@@ -115,6 +115,18 @@ func after(tries int) string {
 // anybody wants to without a word.
 func tooLong(e *llm.Error, sends int) *llm.Error {
 	f := *tried(e, sends)
-	f.Message = fmt.Sprintf("%s; it asks to wait until %s", f.Message, time.Now().Add(e.RetryAfter).Format("2006-01-02 15:04 MST"))
+	f.Message = fmt.Sprintf("%s; it asks to wait until %s, in %s", f.Message, time.Now().Add(e.RetryAfter).Format("2006-01-02 15:04 MST"), minutes(e.RetryAfter))
 	return &f
+}
+
+// minutes is a long time as people say it: "5 min", "2 h 5 min", "16 days".
+func minutes(d time.Duration) string {
+	m := int(d.Round(time.Minute) / time.Minute)
+	switch {
+	case m < 60:
+		return fmt.Sprintf("%d min", m)
+	case m >= 48*60:
+		return fmt.Sprintf("%d days", m/(24*60))
+	}
+	return fmt.Sprintf("%d h %d min", m/60, m%60)
 }

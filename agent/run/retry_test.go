@@ -192,8 +192,8 @@ func TestC042ALongRetryAfterFailsAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ruled(t, defaults(), answers, func(t *testing.T, b *bench, p *fake, out Outcome) {
 				var e *llm.Error
-				for _, err := range []*llm.Error{throttled(1382400 * time.Second), throttled(time.Minute + 1)} {
-					if at := time.Now().Add(err.RetryAfter).Format("2006-01-02 15:04 MST"); strings.HasSuffix(out.Err.Message, "it asks to wait until "+at) {
+				for in, err := range map[string]*llm.Error{"16 days": throttled(1382400 * time.Second), "1 min": throttled(time.Minute + 1)} {
+					if at := time.Now().Add(err.RetryAfter).Format("2006-01-02 15:04 MST"); strings.HasSuffix(out.Err.Message, "it asks to wait until "+at+", in "+in) {
 						e = err
 					}
 				}
@@ -309,5 +309,15 @@ func TestInBandErrorsBeforeTheFirstDeltaAreFaults(t *testing.T) {
 			}
 			same(t, "the second request", p.requests[1], p.requests[0])
 		})
+	}
+}
+
+func TestMinutes(t *testing.T) {
+	for want, d := range map[string]time.Duration{
+		"2 min": 90 * time.Second, "59 min": 59 * time.Minute, "1 h 0 min": time.Hour, "47 h 59 min": 48*time.Hour - time.Minute, "2 days": 48 * time.Hour,
+	} {
+		if got := minutes(d); got != want {
+			t.Errorf("%v: got %q, want %q", d, got, want)
+		}
 	}
 }
