@@ -10,9 +10,9 @@ import (
 	"alisio/agent/text"
 )
 
-// Note prints a notice on one line.
+// Note prints a notice on one line, which a terminal has broken between words.
 func Note(w io.Writer, format string, args ...any) {
-	fmt.Fprintln(w, "notice: "+text.Line(fmt.Sprintf(format, args...)))
+	io.WriteString(w, Fit(w, "notice: "+text.Line(fmt.Sprintf(format, args...))+"\n"))
 }
 
 // Notices is a log handler that prints warnings and errors for a person, one

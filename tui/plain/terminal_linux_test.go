@@ -235,7 +235,7 @@ func TestLinesOnATerminal(t *testing.T) {
 		p.types("y" + ctrlD) // which is read at once
 		p.sees("? all: ")
 		p.types("\n")
-		p.sees("typed before this could be read, and dropped")
+		p.sees("typed before this could be read, and\r\n  dropped")
 		p.sees("? all: ")
 		p.types("n\n")
 		p.sees("not allowed")
@@ -419,4 +419,28 @@ func TestTheStartupScreen(t *testing.T) {
 		p.types(ctrlD)
 		exits(t, cmd, 0)
 	})
+}
+
+// Symptom: words of errors and notices are broken in two. Trigger: a terminal that is
+// narrower than they are long.
+func TestErrorsAndNoticesBreakBetweenWords(t *testing.T) {
+	master, slave := terminal(t)
+	Failure(slave, llm.Errorf(llm.CauseBadRequest, "%s", strings.Repeat("word ", 12)+"last").WithHint(strings.Repeat("hint ", 11)+"last"))
+	Note(slave, "%s", strings.Repeat("note ", 11)+"last")
+	slave.Close()
+	var shown strings.Builder
+	buf := make([]byte, 4096)
+	for {
+		n, err := master.Read(buf)
+		shown.Write(buf[:n])
+		if err != nil {
+			break
+		}
+	}
+	want := "error: " + strings.Repeat("word ", 9) + "word\r\n       word word last\r\n" +
+		"hint:  " + strings.Repeat("hint ", 9) + "hint\r\n       hint last\r\n" +
+		"notice: " + strings.Repeat("note ", 9) + "note\r\n  note last\r\n"
+	if got := shown.String(); got != want {
+		t.Errorf("got\n%q, want\n%q", got, want)
+	}
 }

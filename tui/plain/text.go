@@ -14,6 +14,7 @@ import (
 	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
+	"alisio/tui/term"
 )
 
 // maxLine bounds a line about a tool, in cells.
@@ -298,7 +299,9 @@ func (t *Text) showDiff(r *plug.Result) {
 	}
 }
 
-func (t *Text) notice(format string, args ...any) { t.note("notice: " + fmt.Sprintf(format, args...)) }
+func (t *Text) notice(format string, args ...any) {
+	t.note(Fit(t.notes, "notice: "+fmt.Sprintf(format, args...)))
+}
 
 func (t *Text) note(line string) { fmt.Fprintln(t.notes, t.dimmed(line)) }
 
@@ -352,10 +355,18 @@ func joined(err error) []error {
 	return parts
 }
 
-// block prints lines, the first behind a head and the others below its text.
+// block prints lines, the first behind a head and the others below its text. On a
+// terminal they are broken between words.
 func block(w io.Writer, head, lines string) {
+	width, _ := term.Size(w)
 	for line := range strings.SplitSeq(text.Plain(lines), "\n") {
-		fmt.Fprintln(w, strings.TrimRight(head+line, " "))
-		head = "       "
+		pieces := []string{line}
+		if width > 0 {
+			pieces = text.Wrap(line, max(width, fewestCells)-len(head))
+		}
+		for _, piece := range pieces {
+			fmt.Fprintln(w, strings.TrimRight(head+piece, " "))
+			head = "       "
+		}
 	}
 }
