@@ -71,8 +71,8 @@ func numbered(n int, kind string) string {
 	return fmt.Sprintf("%d %s", n, word)
 }
 
-// DiagnosticLines tell, a line each, of plugins and parts of them that could not be used, of
-// skills and templates that were left out, and of extensions in conflict.
+// DiagnosticLines tell, a line each, of plugins and parts of them that could not be used and
+// of extensions in conflict, and how much is wrong with skills and templates.
 func (a *App) DiagnosticLines() []string {
 	var all []string
 	for _, d := range a.host.Diagnostics() {
@@ -82,13 +82,33 @@ func (a *App) DiagnosticLines() []string {
 		}
 		all = append(all, line+": "+d.Err.Error())
 	}
-	for _, d := range slices.Concat(a.known().Problems, a.templates().Problems) {
-		all = append(all, d.String())
+	skills, templates := a.ResourceProblems()
+	for _, of := range []struct {
+		what string
+		n    int
+	}{{"skills", skills}, {"templates", templates}} {
+		if of.n > 0 {
+			all = append(all, fmt.Sprintf("%s: %s; alisio %[1]s validate tells of each", of.what, numbered(of.n, "problem")))
+		}
 	}
 	for i, line := range all {
 		all[i] = text.Line(line)
 	}
 	return all
+}
+
+// ResourceProblems counts what is wrong with the skills that were found last, and with
+// templates; what was done as it is meant to be is no problem.
+func (a *App) ResourceProblems() (skills, templates int) {
+	count := func(all []ResourceDiagnostic) (n int) {
+		for _, d := range all {
+			if d.Level == ResourceError || d.Level == ResourceWarning {
+				n++
+			}
+		}
+		return n
+	}
+	return count(a.known().Problems), count(a.templates().Problems)
 }
 
 // Bind makes a screen the one that plugins show things on.

@@ -287,9 +287,9 @@ func skillLike(name string, names []string) string {
 // missing is what is told of a name that was left out; not sure: it may have been. A
 // plugin that is off or failed says nowhere what commands it would have.
 func (c *Catalog) missing(name string) (why string, sure bool) {
-	for _, p := range c.app.DiagnosticLines() {
-		if strings.Contains(p, "/"+name+".md:") {
-			return p, true
+	for _, p := range c.app.FoundTemplates().Problems {
+		if strings.HasSuffix(p.File, "/"+name+".md") {
+			return text.Line(p.String()), true
 		}
 	}
 	for _, p := range c.app.Diagnostics() {

@@ -311,6 +311,11 @@ func TestALeftOutTemplateIsNamed(t *testing.T) {
 	b := newBench(t, "memory", nil)
 	b.write("config/prompts/broken.md", "---\nargument-hint: X\n---\nbody")
 	b.fails("", "/broken", "description")
+	for _, line := range []string{"/stats", "/plugins"} { // how many are wrong, and not each of them
+		if text := b.said("", line); !strings.HasSuffix(text, "templates: 1 problem; alisio templates validate tells of each\n") || strings.Contains(text, "broken") {
+			t.Errorf("%s: got %q", line, text)
+		}
+	}
 	b.fails("", "/brokn", "unknown command /brokn")
 }
 

@@ -111,6 +111,15 @@ func TestDoctorRemedies(t *testing.T) {
 		{"whole home", func(t *testing.T, p *patient) { p.env["HOME"] = filepath.Join(p.root, "sub") },
 			"workspace", agent.Note, "holds your whole home directory", "--cwd"},
 
+		{"a broken skill", func(t *testing.T, p *patient) {
+			dir := filepath.Join(p.home, "config", "skills", "odd")
+			os.MkdirAll(dir, 0o700)
+			os.WriteFile(filepath.Join(dir, "SKILL.md"), []byte("no frontmatter"), 0o600)
+		}, "skills", agent.Note, "problems: 1", "alisio skills validate"},
+		{"a broken template", func(t *testing.T, p *patient) {
+			os.MkdirAll(p.at("config/prompts"), 0o700)
+			os.WriteFile(p.at("config/prompts/odd.md"), []byte("no frontmatter"), 0o600)
+		}, "templates", agent.Note, "problems: 1", "alisio templates validate"},
 		{"no model", func(t *testing.T, p *patient) { p.write(t, "{}") }, "model", agent.Problem, "no model is chosen", "--model"},
 		{"unknown window", func(t *testing.T, p *patient) { p.write(t, `{"provider":{"model":"m"}}`) },
 			"model", agent.Note, "window is not known", "provider.contextWindow"},

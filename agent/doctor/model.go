@@ -199,8 +199,19 @@ func (v *visit) plugins(ctx context.Context) {
 		}
 	}
 	v.agent(app)
+	app.FoundSkills(ctx)
+	skills, templates := app.ResourceProblems()
+	v.resources("skills", skills)
+	v.resources("templates", templates)
 	if err := app.Close(ctx); err != nil {
 		v.add("application", agent.Note, "report this", "%v", err)
+	}
+}
+
+// resources tells how much is wrong with skills or templates, if anything is.
+func (v *visit) resources(what string, problems int) {
+	if problems > 0 {
+		v.add(what, agent.Note, "alisio "+what+" validate tells of each", "not all are as they should be; problems: %d", problems)
 	}
 }
 

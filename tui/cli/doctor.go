@@ -55,7 +55,7 @@ func (c *call) checkSetup(ctx context.Context) (int, error) {
 		return base.ExitUsage, err
 	}
 	o := doctor.Options{
-		App:  agent.Options{Dir: here, Dirs: dirs, Policy: c.policy, Plugins: plugins, Tools: c.tools, Effort: c.effort, Getenv: c.Getenv},
+		App:  agent.Options{Dir: here, Dirs: dirs, Policy: c.policy, Project: l.project, Plugins: plugins, Tools: c.tools, Effort: c.effort, Getenv: c.Getenv},
 		Load: l.load, Terminal: c.terminal(),
 	}
 	if o.StorePath = c.DB; c.DB != "" {
