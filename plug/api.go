@@ -39,8 +39,10 @@ type API struct {
 	// HTTP returns the application's HTTP client for a purpose. It has no
 	// overall time-out: bound calls by their context.
 	HTTP func(Purpose) *http.Client
-	// Options decodes the plugin's own configuration (builtinPlugins.<id>)
-	// strictly into a pointer to a struct; absent keys leave it untouched.
+	// Options decodes the plugin's own configuration (builtinPlugins.<id>, without
+	// "enabled") into a pointer to a struct, as encoding/json does: a key fills the
+	// field of its json tag, or of its name whatever the case. A key that no field
+	// has is an error; absent keys leave the struct untouched.
 	Options func(into any) error
 	// Log is the plugin's log. Warnings and errors become a line "notice: …" on
 	// standard error, none with --quiet; lower levels are dropped, and what only

@@ -32,6 +32,9 @@ const (
 	// MaxFields and MaxFieldName are of a CompactionWish; the latter in bytes.
 	MaxFields    = 20
 	MaxFieldName = 64
+	// MaxNodes is of a Panel, MaxNodeID of the id of a node, in bytes.
+	MaxNodes  = 200
+	MaxNodeID = 200
 )
 
 // Times that a plugin has. The configuration may change DisposeLimit
@@ -197,6 +200,45 @@ func (w WebSearch) Check() error { return called(w.ID, w.Search != nil, "Search"
 
 // Check says what the engine refuses of a source of facts.
 func (f Facts) Check() error { return called(f.ID, f.List != nil, "List") }
+
+// PanelStatuses are the words of PanelNode.Status, and the empty one for none.
+func PanelStatuses() []string {
+	return []string{
+		"", "waiting", string(ChildQueued), string(ChildRunning), string(ChildCompleted), string(ChildFailed),
+		string(ChildCancelled), string(ChildInterrupted),
+	}
+}
+
+// Check says what the engine leaves out of a panel, or can show nothing of. The engine
+// refuses no panel: what is wrong is missing on the screen. Nodes that are each other's
+// parents, which it puts at the top, are not looked for.
+func (p Panel) Check() error {
+	if len(p.Nodes) > MaxNodes {
+		return fmt.Errorf("more than %d nodes", MaxNodes)
+	}
+	known := make(map[string]bool)
+	for i, n := range p.Nodes {
+		switch {
+		case n.ID == "" || len(n.ID) > MaxNodeID:
+			return fmt.Errorf("node %d: want an id of 1 to %d bytes", i+1, MaxNodeID)
+		case known[n.ID]:
+			return fmt.Errorf("node %.80q: the id is taken", n.ID)
+		case strings.TrimSpace(n.Label) == "":
+			return fmt.Errorf("node %.80q has no label", n.ID)
+		case !slices.Contains(Colors(), n.Color):
+			return fmt.Errorf("node %.80q: unknown color %.40q", n.ID, n.Color)
+		case !slices.Contains(PanelStatuses(), n.Status):
+			return fmt.Errorf("node %.80q: unknown status %.40q", n.ID, n.Status)
+		}
+		known[n.ID] = true
+	}
+	for _, n := range p.Nodes {
+		if n.Parent != "" && !known[n.Parent] {
+			return fmt.Errorf("node %.80q: there is no node %.80q, its parent", n.ID, n.Parent)
+		}
+	}
+	return nil
+}
 
 // CheckQuestions says what the engine refuses of what UI.AskQuestions asks.
 func CheckQuestions(all []Choice) error {

@@ -50,6 +50,17 @@ func TestChecks(t *testing.T) {
 		{Plugin{ID: "a", APIVersion: 2, Setup: setup}, "for version 2"},
 		{Plugin{ID: "a", APIVersion: 1}, "no Setup"},
 
+		{Panel{}, ""},
+		{Panel{Nodes: []PanelNode{{ID: "b", Label: "b", Parent: "a", Status: "waiting", Color: "red"}, {ID: "a", Label: "a", Status: "running"}}}, ""},
+		{Panel{Nodes: make([]PanelNode, MaxNodes+1)}, "more than 200 nodes"},
+		{Panel{Nodes: []PanelNode{{Label: "a"}}}, "node 1: want an id"},
+		{Panel{Nodes: []PanelNode{{ID: long(MaxNodeID + 1), Label: "a"}}}, "node 1: want an id"},
+		{Panel{Nodes: []PanelNode{{ID: "a", Label: "a"}, {ID: "a", Label: "b"}}}, "the id is taken"},
+		{Panel{Nodes: []PanelNode{{ID: "a", Label: " "}}}, "has no label"},
+		{Panel{Nodes: []PanelNode{{ID: "a", Label: "a", Color: "pink"}}}, "unknown color"},
+		{Panel{Nodes: []PanelNode{{ID: "a", Label: "a", Status: "ru\x1bn"}}}, `unknown status "ru\x1bn"`},
+		{Panel{Nodes: []PanelNode{{ID: "a", Label: "a", Parent: "b"}}}, `no node "b"`},
+
 		{spec("a_1", EffectInternal, " {} "), ""},
 		{spec(long(64), EffectExternal, "{}"), ""},
 		{spec(long(65), EffectRead, "{}"), "the name"},

@@ -4,6 +4,10 @@
 //
 // It knows the words of package llm and nothing else of ours. It runs nothing:
 // package agent/host sets plugins up, agent/run runs tools.
+//
+// A comment that says "spec NAME.md" gives the page of the specification that a rule
+// comes from. Its maintainers keep it beside the repository and not in it: such a
+// comment says enough to be read without.
 package plug
 
 import (

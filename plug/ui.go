@@ -33,14 +33,15 @@ type Panel struct {
 	Act func(ctx context.Context, nodeID, action string) error
 }
 
-// PanelNode is a line of a panel; only ID and Label must be set.
+// PanelNode is a line of a panel; only ID and Label must be set. Panel.Check says what
+// is wrong.
 type PanelNode struct {
 	ID     string
 	Parent string
 	Label  string
 	// Color is a name as in Agent.Color; any other is left out.
 	Color string
-	// Status is one of the words of ChildStatus, "waiting", or empty.
+	// Status is one of PanelStatuses; any other is left out.
 	Status string
 	// Started and Ended give the time that is shown.
 	Started time.Time

@@ -15,10 +15,8 @@ import (
 
 // Bounds of what plugins show.
 const (
-	maxStatus  = 40 // cells
-	maxNodes   = 200
+	maxStatus  = 40  // cells
 	maxLabel   = 200 // cells
-	maxNodeID  = 200 // bytes
 	maxActions = 8
 	maxAction  = 20 // bytes
 )
@@ -174,10 +172,10 @@ func (h *Host) checkPanel(e *entry, p plug.Panel) plug.Panel {
 	out := plug.Panel{Title: label(p.Title)}
 	parents := map[string]string{}
 	for _, n := range p.Nodes {
-		if len(out.Nodes) == maxNodes {
+		if len(out.Nodes) == plug.MaxNodes {
 			break
 		}
-		if _, taken := parents[n.ID]; taken || n.ID == "" || len(n.ID) > maxNodeID {
+		if _, taken := parents[n.ID]; taken || n.ID == "" || len(n.ID) > plug.MaxNodeID {
 			continue
 		}
 		parents[n.ID] = n.Parent
@@ -226,13 +224,11 @@ func checkNode(n plug.PanelNode) plug.PanelNode {
 	if !slices.Contains(plug.Colors(), n.Color) {
 		n.Color = ""
 	}
-	switch plug.ChildStatus(n.Status) {
-	case plug.ChildQueued, plug.ChildRunning, plug.ChildCompleted, plug.ChildFailed, plug.ChildCancelled, plug.ChildInterrupted, "waiting":
-	default:
+	if !slices.Contains(plug.PanelStatuses(), n.Status) {
 		n.Status = ""
 	}
 	n.Tokens = max(n.Tokens, 0)
-	if len(n.Session) > maxNodeID || !text.IsPlain(n.Session) {
+	if len(n.Session) > plug.MaxNodeID || !text.IsPlain(n.Session) {
 		n.Session = ""
 	}
 	var actions []string

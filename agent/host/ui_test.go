@@ -72,7 +72,7 @@ func TestPanelIsBounded(t *testing.T) {
 				Session: "a\nb", Actions: []string{"cancel", "Rm -rf", "", "background", "1"}},
 			plug.PanelNode{ID: "g", Color: "red", Status: "waiting", Session: "s", Tokens: 3},
 		)
-		for i := range 2 * maxNodes {
+		for i := range 2 * plug.MaxNodes {
 			nodes = append(nodes, plug.PanelNode{ID: fmt.Sprint(i)})
 		}
 		act := ""
@@ -96,7 +96,7 @@ func TestPanelIsBounded(t *testing.T) {
 		if want := []string{"a<", "b<c", "c<a", "d<", "e<d", "self<", "f<", "g<"}; !slices.Equal(tree, want) {
 			t.Errorf("got %v, want %v", tree, want)
 		}
-		if p.Title != "a b" || len(p.Nodes) != maxNodes || p.Nodes[0].Label != "a" {
+		if p.Title != "a b" || len(p.Nodes) != plug.MaxNodes || p.Nodes[0].Label != "a" {
 			t.Errorf("got title %q, %d nodes, %q", p.Title, len(p.Nodes), p.Nodes[0].Label)
 		}
 		f := p.Nodes[6]

@@ -152,7 +152,14 @@ func (h *Host) ui() plug.UI {
 	}
 	return plug.UI{
 		Status: func(s string) { show(func() { h.status = s }) },
-		Panel:  func(p plug.Panel) { show(func() { h.panel = p }) },
+		Panel: func(p plug.Panel) {
+			show(func() {
+				h.panel = p
+				if err := p.Check(); err != nil {
+					h.refused = append(h.refused, fmt.Errorf("show panel: %w", err))
+				}
+			})
+		},
 		Select: func(ctx context.Context, sessionID, title string, options []plug.Option) (int, error) {
 			if len(options) < 2 {
 				return -1, fmt.Errorf("select: want 2 to %d options", plug.MaxOptions)

@@ -4,7 +4,8 @@
 //
 // It starts no program, opens no database and contacts nobody: where a plugin
 // needs an answer, the test gives it. It refuses what the engine refuses, by the same
-// Check methods of package plug; what the engine cuts or cleans stays as it was said.
+// Check methods of package plug; what the engine cuts or cleans stays as it was said, and
+// what is only for people, such as a command's description, is not looked at.
 package plugtest
 
 import (
@@ -174,7 +175,8 @@ func (h *Host) List() []string {
 	return all
 }
 
-// Refused lists the registrations that were refused.
+// Refused lists the registrations that were refused, and what is wrong with panels, of
+// which the engine leaves that out without a word.
 func (h *Host) Refused() []error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -278,13 +278,20 @@ func TestHostKeepsWhatItIsTold(t *testing.T) {
 	}
 	h.Publish(ctx, plug.Event{Data: plug.RunCompleted{}})
 	api.UI.Panel(plug.Panel{Title: "t"})
+	if err := errors.Join(h.Refused()...); err != nil {
+		t.Errorf("a panel without nodes: %v", err)
+	}
+	api.UI.Panel(plug.Panel{Title: "t", Nodes: []plug.PanelNode{{ID: "1"}}})
+	if got := h.Refused(); len(got) != 1 || got[0].Error() != `show panel: node "1" has no label` {
+		t.Errorf("got %v", got)
+	}
 	if h.Status() != "seen" || h.Panel().Title != "t" {
 		t.Errorf("got %q, %+v", h.Status(), h.Panel())
 	}
 	if err := h.Dispose(ctx, p); err != nil || len(h.List()) != 0 || h.Status() != "" {
 		t.Errorf("got %v, %q", err, h.List())
 	}
-	if _, err := api.AddAgent(plug.Agent{ID: "late"}); !errors.Is(err, errGone) || len(h.Refused()) != 1 {
+	if _, err := api.AddAgent(plug.Agent{ID: "late"}); !errors.Is(err, errGone) || len(h.Refused()) != 2 {
 		t.Errorf("got %v", err)
 	}
 }
