@@ -137,11 +137,19 @@ func (a *App) treeOf(root string) *tree {
 	return t
 }
 
+// policyOf is what a session may do, whatever its agent: what the application may, below
+// the ceiling of a child.
+func (a *App) policyOf(c *conversation) perm.Policy {
+	policy := a.o.Policy
+	policy.Ceiling = policy.Ceiling.Meet(c.ceiling)
+	return policy
+}
+
 // gateOf makes the gate of a session for one agent. The agent's own limits are a
 // profile: they bind this session's calls and none of its children's.
 func (a *App) gateOf(c *conversation, agent plug.Agent) *gate.Gate {
-	policy := a.o.Policy
-	policy.Ceiling = policy.Ceiling.Meet(c.ceiling).Meet(child.Ceiling(agent.Spec))
+	policy := a.policyOf(c)
+	policy.Ceiling = policy.Ceiling.Meet(child.Ceiling(agent.Spec))
 	return gate.New(gate.Options{Policy: policy, Files: c.files, Label: c.label, Tree: c.tree.asks})
 }
 

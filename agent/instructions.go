@@ -57,12 +57,18 @@ func (a *App) contextFiles(c *conversation) (resource.Context, error) {
 	if a.o.Hermetic {
 		return resource.Context{}, nil
 	}
+	return resource.Load(a.filesIn(c))
+}
+
+// filesIn says where the instruction files of a session are: from the root of the
+// workspace, or a child's own, down to where it works, whatever links lead there.
+func (a *App) filesIn(c *conversation) resource.Options {
 	o, root := a.o, a.root
-	o.Dir = c.dir
-	if !contains(root, realPath(c.dir)) {
-		root = c.dir
+	o.Dir = realPath(c.dir)
+	if !contains(root, o.Dir) {
+		root = o.Dir
 	}
-	return resource.Load(contextOptions(o, root))
+	return contextOptions(o, root)
 }
 
 // withheld names the tools that this run does not offer and what would allow

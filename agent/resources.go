@@ -188,8 +188,7 @@ func (a *App) ExpandTemplate(sessionID, name, args string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	policy := a.o.Policy
-	policy.Ceiling = policy.Ceiling.Meet(c.ceiling)
+	policy := a.policyOf(c)
 	for _, effect := range t.Requires {
 		if !policy.Offers(effect, a.o.Asker != nil) {
 			return "", &NeedsError{Template: name, Effect: effect, Remedy: policy.Remedy(effect)}
@@ -217,13 +216,7 @@ func (a *App) nested(c *conversation) func(context.Context, []string) ([]run.Ins
 		return nil
 	}
 	return func(_ context.Context, paths []string) ([]run.Instruction, error) {
-		o := a.o
-		o.Dir = c.dir
-		root := a.root
-		if !contains(root, c.dir) {
-			root = c.dir
-		}
-		found, notices, err := resource.Nested(contextOptions(o, root), paths...)
+		found, notices, err := resource.Nested(a.filesIn(c), paths...)
 		for _, n := range notices {
 			a.o.Log.Warn("instructions: " + n)
 		}

@@ -69,8 +69,7 @@ type Access struct {
 // be asked for is denied where nobody can be asked.
 func (a *App) Access(sessionID string) Access {
 	c := a.look(sessionID)
-	policy := a.o.Policy
-	policy.Ceiling = policy.Ceiling.Meet(c.ceiling)
+	policy := a.policyOf(c)
 	remedies := make(map[string]string)
 	decide := func(e plug.Effect) string {
 		d := policy.Decide(string(e)).Decision
