@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,9 +21,6 @@ func decodeOptions(c config.Config, id string, into any) error {
 	if len(raw) == 0 {
 		return nil
 	}
-	// The keys that there are, as they are written: what is left out when it is empty
-	// is not among them, and then not the nearest.
-	known, _ := json.Marshal(into)
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	err := d.Decode(into)
@@ -30,12 +29,18 @@ func decodeOptions(c config.Config, id string, into any) error {
 	}
 	section := "builtinPlugins." + id
 	if name, ok := unknownField(err); ok {
-		path, there, _ := stray(raw, known, name)
-		key := section + "." + path + name
-		if near, ok := config.Nearest(name, there); ok {
-			return c.Wrong(key, "unknown key %q, did you mean %q?", tell(key), section+"."+path+near)
+		at, found := stray(raw, reflect.TypeOf(into), name)
+		if !found {
+			return c.Wrong(section, "unknown key %q in %q", tell(name), section)
 		}
-		return c.Wrong(key, "unknown key %q", tell(key))
+		key, place := section+"."+at.path+name, section+"."+at.path+name
+		if at.list { // no key names what stands in a list
+			place = section + "." + strings.TrimRight(at.before, ".")
+		}
+		if near, ok := config.Nearest(name, at.known); ok {
+			return c.Wrong(place, "unknown key %q, did you mean %q?", tell(key), section+"."+at.path+near)
+		}
+		return c.Wrong(place, "unknown key %q", tell(key))
 	}
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) && wrong.Field != "" {
@@ -56,22 +61,94 @@ func unknownField(err error) (name string, ok bool) {
 	return name, err == nil
 }
 
-// stray finds where a member stands that is not known there, as the way to it
-// ("limits."), and the members that are known in that place. What stands in a list is
-// not found.
-func stray(raw, known json.RawMessage, name string) (path string, there []string, found bool) {
-	have, want := members(raw), members(known)
-	there = slices.Sorted(maps.Keys(want))
-	same := func(k string) bool { return strings.EqualFold(k, name) }
-	if _, ok := have[name]; ok && !slices.ContainsFunc(there, same) {
-		return "", there, true
+// spot is where a member stands that is not known there: the way to it ("limits.",
+// "rules[0]."), and the members that are. list: a list is on the way, behind before.
+type spot struct {
+	path, before string
+	list         bool
+	known        []string
+}
+
+// stray finds a member of that name which the type has no field for in its place.
+func stray(raw json.RawMessage, t reflect.Type, name string) (spot, bool) {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
-	for _, k := range slices.Sorted(maps.Keys(have)) {
-		if path, there, found := stray(have[k], want[k], name); found {
-			return k + "." + path, there, true
+	if t == nil {
+		return spot{}, false
+	}
+	switch t.Kind() {
+	case reflect.Slice, reflect.Array:
+		var items []json.RawMessage
+		if json.Unmarshal(raw, &items) != nil {
+			return spot{}, false
+		}
+		for i, item := range items {
+			if at, found := stray(item, t.Elem(), name); found {
+				at.path, at.before, at.list = fmt.Sprintf("[%d].", i)+at.path, "", true
+				return at, true
+			}
+		}
+	case reflect.Map, reflect.Struct:
+		fields := fieldsOf(t)
+		have := members(raw)
+		for _, k := range slices.Sorted(maps.Keys(have)) {
+			inner, known := fields[strings.ToLower(k)]
+			if t.Kind() == reflect.Map {
+				inner, known = field{k, t.Elem()}, true
+			}
+			if !known {
+				if k == name {
+					return spot{known: names(fields)}, true
+				}
+				continue
+			}
+			if at, found := stray(have[k], inner.is, name); found {
+				if !strings.HasPrefix(at.path, "[") {
+					k += "."
+				}
+				at.path = k + at.path
+				if at.list {
+					at.before = k + at.before
+				}
+				return at, true
+			}
 		}
 	}
-	return "", nil, false
+	return spot{}, false
+}
+
+// field is a member as it is written, and what it holds.
+type field struct {
+	name string
+	is   reflect.Type
+}
+
+// fieldsOf are the members that a struct takes, by their names in lower case:
+// encoding/json takes them in any.
+func fieldsOf(t reflect.Type) map[string]field {
+	all := map[string]field{}
+	if t.Kind() != reflect.Struct {
+		return all
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" {
+			name = strings.ToLower(f.Name[:1]) + f.Name[1:] // as people write it
+		}
+		if f.IsExported() && name != "-" && !f.Anonymous {
+			all[strings.ToLower(name)] = field{name, f.Type}
+		}
+	}
+	return all
+}
+
+func names(fields map[string]field) (all []string) {
+	for _, f := range fields {
+		all = append(all, f.name)
+	}
+	slices.Sort(all)
+	return all
 }
 
 // members are those of an object; nil for what is none.
