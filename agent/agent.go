@@ -237,7 +237,7 @@ func (a *App) ownFiles() []string {
 	return nil
 }
 
-// Blobs is the store of uploads.
+// Blobs is the store of uploads, and of results that are too long for a message.
 func (a *App) Blobs() blob.Store {
 	s, _ := a.store.(blob.Backend)
 	return blob.Store{Backend: s}

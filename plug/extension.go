@@ -2,17 +2,18 @@ package plug
 
 import "context"
 
-// Extensions registers providers of extension points. Of each point exactly one
-// provider is used, whatever the order of loading: the highest priority, then
-// the first plugin id, then the first registered. What they draw is sanitised
-// and cut to the columns and lines that the point has; an error, a panic or more
-// than 250 ms gives the default.
+// Extensions registers providers of extension points. Of each point but Facts exactly
+// one provider is used, whatever the order of loading: the highest priority, then the
+// first plugin id, then the first registered. What is drawn is sanitised and cut to the
+// columns and lines that the point has; an error, a panic or more than 250 ms gives the
+// default, and of Facts nothing.
 type Extensions struct {
 	// Mascot, at most 12 lines.
 	Mascot func(Mascot) (undo func(), err error)
 	// StartupScreen, at most 60 lines.
 	StartupScreen func(StartupScreen) (undo func(), err error)
-	// WebSearch answers the tool websearch.
+	// WebSearch answers the tool websearch within 30 seconds; it has no default. It is
+	// kept, and nothing calls it yet.
 	WebSearch func(WebSearch) (undo func(), err error)
 	// Facts adds lines to the startup screen; all sources are used, sorted by
 	// plugin and id.

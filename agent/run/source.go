@@ -52,7 +52,7 @@ func CheckTool(s plug.ToolSpec) error {
 // model works with is asked for, and what of the context has changed is told.
 func (l *loop) open() error {
 	// A run that goes on with another's prompt takes no text before it has an answer
-	// of its own: what stands before that is the run's prompt (see agent.samePrompt).
+	// of its own: what stands before that is the run's prompt (see package request).
 	if l.prompted() || l.turn > 1 {
 		if _, err := l.drain(); err != nil {
 			return err

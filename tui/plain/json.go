@@ -1,7 +1,7 @@
 // Package plain is the surface without a screen: the answer as text, every event
-// as a line of JSON, or a conversation line by line. It leaves the terminal as it
-// is and draws nothing but the line that says what is waited for, nobody is asked but by Lines, and what it prints is safe
-// for a terminal also when it goes into a pipe.
+// as a line of JSON, or a conversation line by line. It leaves the terminal as it is
+// and draws nothing but the line that says what is waited for; nobody is asked but by
+// Lines; and what it prints is safe for a terminal also when it goes into a pipe.
 package plain
 
 import (
