@@ -58,7 +58,7 @@ func (h *Host) observe(e *entry, o plug.Observer) (undo func(), err error) {
 		Observer: o, h: h, owner: e, gaps: map[string]*gap{},
 		wake: make(chan struct{}, 1), done: make(chan struct{}), cancel: cancel,
 	}
-	undo, err = add(h, e, &h.r.observers, anyName, "", ob, cancel)
+	undo, err = add(h, e, &h.r.observers, anyName, "observer", "", ob, cancel)
 	if err != nil {
 		cancel()
 		return nil, err

@@ -88,7 +88,7 @@ func extend[T any](h *Host, e *entry, l *list[T], point, id string, problem erro
 	if err := refusal(point, id, problem); err != nil {
 		return nil, err
 	}
-	return add(h, e, l, inPlugin, id, value, nil)
+	return add(h, e, l, inPlugin, point, id, value, nil)
 }
 
 // extensions makes the part of a plugin's API that fills extension points.

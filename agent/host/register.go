@@ -68,15 +68,15 @@ const (
 // add registers a value under the lock. end, if not nil, is called without it when
 // the registration is undone. Who goes through a list has copied it before, or holds
 // the lock.
-func add[T any](h *Host, e *entry, l *list[T], unique scope, name string, value T, end func()) (undo func(), err error) {
+func add[T any](h *Host, e *entry, l *list[T], unique scope, kind, name string, value T, end func()) (undo func(), err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := e.mayRegister(); err != nil {
-		return nil, fmt.Errorf("add %s: %w", tell(name), err)
+		return nil, refusal(kind, name, err)
 	}
 	for _, r := range l.rows {
 		if r.name == name && (unique == overAll || unique == inPlugin && r.owner == e) {
-			return nil, fmt.Errorf("add %s: the name is taken", name)
+			return nil, refusal(kind, name, errors.New("the name is taken"))
 		}
 	}
 	r := &row[T]{owner: e, name: name, value: value}
@@ -155,7 +155,7 @@ func (h *Host) addTool(e *entry, t plug.Tool) (undo func(), err error) {
 		spec.Schema = slices.Clone(spec.Schema)
 		t = &fixed{t, e, spec}
 	}
-	return add(h, e, &h.r.tools, overAll, spec.Name, t, nil)
+	return add(h, e, &h.r.tools, overAll, "tool", spec.Name, t, nil)
 }
 
 // refusal says what of a plugin's words was not registered, and why; nil: nothing.
@@ -172,7 +172,7 @@ func (h *Host) addCommand(e *entry, c plug.SlashCommand) (undo func(), err error
 	}
 	c.Description, c.ArgumentHint = tell(c.Description), tell(c.ArgumentHint)
 	c.Run = h.command(e, c.Run)
-	return add(h, e, &h.r.commands, overAll, c.Name, c, nil)
+	return add(h, e, &h.r.commands, overAll, "command", c.Name, c, nil)
 }
 
 func (h *Host) addAgent(e *entry, a plug.Agent) (undo func(), err error) {
@@ -181,7 +181,7 @@ func (h *Host) addAgent(e *entry, a plug.Agent) (undo func(), err error) {
 	}
 	a.Description, a.Persona = tell(a.Description), injected(a.Persona)
 	a.Spec.Tools.Allow, a.Spec.Tools.Deny = slices.Clone(a.Spec.Tools.Allow), slices.Clone(a.Spec.Tools.Deny)
-	return add(h, e, &h.r.agents, overAll, a.ID, a, nil)
+	return add(h, e, &h.r.agents, overAll, "agent", a.ID, a, nil)
 }
 
 // addProvider hands the registration on without the lock, as it goes to a part of the
@@ -197,7 +197,7 @@ func (h *Host) addProvider(e *entry, p plug.ProviderRegistration) (undo func(), 
 	if err != nil {
 		return nil, err
 	}
-	undo, err = add(h, e, &h.r.providers, anyName, p.ID, p, remove)
+	undo, err = add(h, e, &h.r.providers, anyName, "provider", p.ID, p, remove)
 	if err != nil {
 		remove()
 	}
@@ -208,7 +208,7 @@ func (h *Host) addContext(e *entry, c plug.ContextSource) (undo func(), err erro
 	if err := refusal("context", c.Name, c.Check()); err != nil {
 		return nil, err
 	}
-	return add(h, e, &h.r.contexts, inPlugin, c.Name, c, nil)
+	return add(h, e, &h.r.contexts, inPlugin, "context", c.Name, c, nil)
 }
 
 func (h *Host) addResources(e *entry, d plug.ResourceDirs) (undo func(), err error) {
@@ -216,7 +216,7 @@ func (h *Host) addResources(e *entry, d plug.ResourceDirs) (undo func(), err err
 		return nil, err
 	}
 	d = plug.ResourceDirs{Skills: given(d.Skills), Prompts: given(d.Prompts), Agents: given(d.Agents)}
-	return add(h, e, &h.r.resources, anyName, "", d, nil)
+	return add(h, e, &h.r.resources, anyName, "resources", "", d, nil)
 }
 
 // given is the directories that are not empty.
@@ -228,14 +228,14 @@ func (h *Host) addSession(e *entry, s plug.SessionHooks) (undo func(), err error
 	if err := refusal("session hooks", "", s.Check()); err != nil {
 		return nil, err
 	}
-	return add(h, e, &h.r.sessions, anyName, "", s, nil)
+	return add(h, e, &h.r.sessions, anyName, "session hooks", "", s, nil)
 }
 
 func (h *Host) addCompaction(e *entry, c plug.CompactionHooks) (undo func(), err error) {
 	if err := refusal("compaction hooks", "", c.Check()); err != nil {
 		return nil, err
 	}
-	return add(h, e, &h.r.compactions, anyName, "", c, nil)
+	return add(h, e, &h.r.compactions, anyName, "compaction hooks", "", c, nil)
 }
 
 // Tools returns all tools, sorted by name.
