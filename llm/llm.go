@@ -37,6 +37,9 @@ type Message struct {
 	// the program put into the conversation ("plugin/name"). Models are told of it
 	// by Text; people are shown whose text it is. Empty for what a person said.
 	Context string
+	// Summary: this user message is a checkpoint, which stands in the place of older
+	// messages.
+	Summary bool
 	// Attachments are images that go with a user message.
 	Attachments []Attachment
 

@@ -1,0 +1,68 @@
+package compact
+
+import "alisio/llm"
+
+// Cut says how many messages from the front a checkpoint replaces, so that about room
+// tokens of the rest, at most, stay; ok is false when nothing can be replaced. The
+// last keep turns of the conversation stay if they fit, else fewer, at least the last
+// one; of a turn that is too long itself the last step stays, whatever its size.
+//
+//	prompt │ answer+calls results │ answer+calls results │ prompt │ …     "│" is safe
+func Cut(messages []llm.Message, keep, room int) (n int, ok bool) {
+	turns := starts(messages)
+	least := 0
+	if len(messages) > 0 && messages[0].Summary {
+		least = 1 // what a checkpoint says is replaced together with more
+	}
+	first := len(turns) - max(1, keep)
+	for i := max(0, first); i < len(turns); i++ {
+		if at := turns[i]; at > least && Tokens(messages[at:]...) <= room {
+			return at, true
+		}
+	}
+	last := 0
+	for _, at := range steps(messages) {
+		if at <= least {
+			continue
+		}
+		if last = at; Tokens(messages[at:]...) <= room {
+			break
+		}
+	}
+	return last, last > least
+}
+
+// starts are where the turns of a person begin.
+func starts(messages []llm.Message) []int {
+	var all []int
+	for i, m := range messages {
+		if Said(m) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// steps are where an answer of the model begins and no call waits for its result.
+func steps(messages []llm.Message) []int {
+	var all []int
+	open := map[string]bool{}
+	for i, m := range messages {
+		switch m.Role {
+		case llm.RoleAssistant:
+			if len(open) == 0 {
+				all = append(all, i)
+			}
+			for _, c := range m.Calls {
+				open[c.ID] = true
+			}
+		case llm.RoleTool:
+			delete(open, m.CallID)
+		}
+	}
+	return all
+}
+
+// Said reports whether a message is what a person said: no checkpoint, and none of
+// the texts of plugins and of the program.
+func Said(m llm.Message) bool { return m.Role == llm.RoleUser && m.Context == "" && !m.Summary }

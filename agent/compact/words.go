@@ -1,0 +1,129 @@
+package compact
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"alisio/llm"
+)
+
+const (
+	// wordsShare is the part of a window that what people said may take; wordsMost
+	// bounds it, in characters.
+	wordsShare = 8
+	wordsMost  = 64_000
+	wordsLeast = 2_000
+)
+
+// wordsRoom is how many characters of what people said are carried.
+func (l Limits) wordsRoom() int {
+	room := wordsMost
+	if l.known() {
+		room = min(room, l.Window*CharsPerToken/wordsShare)
+	}
+	if l.MaxChars > 0 {
+		room = min(room, l.MaxChars/wordsShare)
+	}
+	return max(room, wordsLeast)
+}
+
+// words are what people said in messages, the oldest first: what an earlier
+// checkpoint carries, and the prompts since.
+func words(messages []llm.Message) []string {
+	var all []string
+	for _, m := range messages {
+		switch {
+		case m.Summary:
+			all = append(all, carried(m.Text)...)
+		case Said(m):
+			if t := said(m); t != "" {
+				all = append(all, t)
+			}
+		}
+	}
+	return all
+}
+
+func said(m llm.Message) string {
+	t := strings.TrimSpace(m.Text)
+	for _, a := range m.Attachments {
+		t += "\n" + describe(a.MIMEType, len(a.Data), a.Width, a.Height)
+	}
+	return strings.TrimSpace(t)
+}
+
+// bounded keeps what fits of what people said, the newest before the older: a text
+// that does not fit whole loses its middle, and when there is no room for that, it and
+// all before it are left out. The first one, the task, keeps its beginning.
+func bounded(all []string, room int) []string {
+	sum := 0
+	for _, t := range all {
+		sum += utf8.RuneCountInString(t) + 2
+	}
+	if sum <= room {
+		return all
+	}
+	const least = 400
+	var kept []string
+	task := clip(all[0], min(room/4, 4_000))
+	room -= utf8.RuneCountInString(task)
+	for i, t := range slices.Backward(all) {
+		if i == 0 {
+			break
+		}
+		n := utf8.RuneCountInString(t) + 2
+		if n > room {
+			if room < least {
+				kept = append(kept, fmt.Sprintf("[%d earlier messages are left out here]", i))
+				break
+			}
+			t = clip(t, room-2)
+			n = room
+		}
+		kept = append(kept, t)
+		room -= n
+	}
+	kept = append(kept, task)
+	slices.Reverse(kept)
+	return kept
+}
+
+// The words of people stand in a checkpoint as a list whose further lines are
+// indented, so that nothing in them can end it.
+const (
+	wordsHead = "## What the user said, word for word, oldest first"
+	bullet    = "- "
+	indent    = "  "
+)
+
+func appendWords(b *strings.Builder, all []string) {
+	if len(all) == 0 {
+		return
+	}
+	b.WriteString("\n" + wordsHead + "\n")
+	for _, t := range all {
+		b.WriteString(bullet + strings.ReplaceAll(t, "\n", "\n"+indent) + "\n")
+	}
+}
+
+// carried reads the list back from the text of a checkpoint.
+func carried(text string) []string {
+	_, list, ok := strings.Cut(text, "\n"+wordsHead+"\n")
+	if !ok {
+		return nil
+	}
+	var all []string
+	for line := range strings.Lines(list) {
+		line = strings.TrimSuffix(line, "\n")
+		if rest, ok := strings.CutPrefix(line, bullet); ok {
+			all = append(all, rest)
+		} else if rest, ok := strings.CutPrefix(line, indent); ok && len(all) > 0 {
+			all[len(all)-1] += "\n" + rest
+		} else if len(all) > 0 {
+			break
+		}
+	}
+	return all
+}
