@@ -51,6 +51,7 @@ func TestBodiesAreThoseOfTheSpec(t *testing.T) {
 			`{"role":"user","text":"","attachments":[{"kind":"image","mimeType":"image/png","data":"iVBORw==","bytes":4,"width":2,"height":3}]}`},
 		{"typed", llm.Message{Role: llm.RoleUser, Text: "long", Display: "/short"}, `{"role":"user","text":"long","display":"/short"}`},
 		{"context", llm.Message{Role: llm.RoleUser, Text: "x", Context: "p/n"}, `{"role":"user","text":"x","context":"p/n"}`},
+		{"checkpoint", llm.Message{Role: llm.RoleUser, Text: "x", Summary: true}, `{"role":"user","text":"x","summary":true}`},
 		{"answer", llm.Message{Role: llm.RoleAssistant, Text: "x"}, `{"role":"assistant","text":"x","calls":[]}`},
 		{"everything of an answer", llm.Message{
 			Role: llm.RoleAssistant, Calls: []llm.ToolCall{{ID: "1", Name: "f", Arguments: `{"a": 1`}},
@@ -143,7 +144,9 @@ func TestDecodeTakesWhatOthersWrite(t *testing.T) {
 		{"missing and null", `{"role":"assistant","calls":null,"text":null,"origin":null,"truncated":null}`, llm.Message{Role: llm.RoleAssistant}, false},
 		{"no result", `{"role":"tool","callId":"1"}`, llm.Message{Role: llm.RoleTool, CallID: "1"}, false},
 		{"escapes", `{"role":"\u0075ser","te\u0078t":"\u0078"}`, user, false},
-		{"unknown field", `{"role":"user","text":"x","summary":true}`, user, true},
+		{"unknown field", `{"role":"user","text":"x","pinned":true}`, user, true},
+		{"no checkpoint", `{"role":"user","text":"x","summary":false}`, user, false},
+		{"checkpoint of no kind", `{"role":"user","text":"x","summary":1}`, user, true},
 		{"typed text of no kind", `{"role":"user","text":"x","display":["y"]}`, user, true},
 		{"context of no kind", `{"role":"user","text":"x","context":1}`, user, true},
 		{"no context", `{"role":"user","text":"x","context":""}`, user, true},
@@ -188,11 +191,11 @@ func TestUnknownFieldsSurviveAChange(t *testing.T) {
 		name, body, want string
 		change           func(m *llm.Message)
 	}{
-		{"text", `{"x":{"k":1},"role":"user","text":"old","summary":true}`,
-			`{"role":"user","text":"new","x":{"k":1},"summary":true}`, func(m *llm.Message) { m.Text = "new" }},
-		{"typed text taken back", `{"role":"user","text":"x","display":"y","summary":true}`, `{"role":"user","text":"x","summary":true}`,
+		{"text", `{"x":{"k":1},"role":"user","text":"old","pinned":true}`,
+			`{"role":"user","text":"new","x":{"k":1},"pinned":true}`, func(m *llm.Message) { m.Text = "new" }},
+		{"typed text taken back", `{"role":"user","text":"x","display":"y","pinned":true}`, `{"role":"user","text":"x","pinned":true}`,
 			func(m *llm.Message) { m.Display = "" }},
-		{"context taken away", `{"role":"user","text":"x","context":"a/b","summary":true}`, `{"role":"user","text":"x","summary":true}`,
+		{"context taken away", `{"role":"user","text":"x","context":"a/b","pinned":true}`, `{"role":"user","text":"x","pinned":true}`,
 			func(m *llm.Message) { m.Context = "" }},
 		{"calls by id", `{"role":"assistant","text":"","calls":[{"id":"1","name":"f","arguments":"{}","x":1},{"id":"2","name":"g","arguments":"{}","x":2}],"origin":{"provider":"p","api":"a","model":"m","r":1}}`,
 			`{"role":"assistant","text":"","calls":[{"id":"2","name":"g","arguments":"{}","x":2}],"origin":{"provider":"p","api":"a","model":"m","r":1}}`,

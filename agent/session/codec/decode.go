@@ -77,6 +77,8 @@ func (d *decoder) field(m *llm.Message, key string, value []byte) {
 		if m.Context = d.text(value); m.Context == "" {
 			d.wrong(value)
 		}
+	case "summary":
+		m.Summary = d.flag(value)
 	case "attachments":
 		m.Attachments = list(d, value, MaxAttachments, "attachments", d.attachment)
 	case "calls":

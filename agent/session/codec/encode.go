@@ -84,6 +84,9 @@ func Brackets(b []byte) int { return bytes.Count(b, []byte{'['}) + bytes.Count(b
 func appendUser(b []byte, m llm.Message) []byte {
 	b = append(b, `,"text":`...)
 	b = AppendString(b, m.Text)
+	if m.Summary {
+		b = append(b, `,"summary":true`...)
+	}
 	if m.Display != "" {
 		b = append(b, `,"display":`...)
 		b = AppendString(b, m.Display)

@@ -37,7 +37,7 @@ func (s shape) field(key string) (inner shape, ok bool) {
 		if key == "attachments" {
 			return shapeAttachment, true
 		}
-		return shapeNone, key == "role" || key == "text" || key == "display" || key == "context"
+		return shapeNone, key == "role" || key == "text" || key == "display" || key == "context" || key == "summary"
 	case shapeAssistant:
 		return assistantField(key)
 	case shapeTool:
@@ -266,7 +266,7 @@ func readable(s shape, element []byte) bool {
 
 // Same reports whether two messages agree in all but Stored.
 func Same(a, b llm.Message) bool {
-	return a.Role == b.Role && a.Text == b.Text && a.Display == b.Display && a.Context == b.Context && a.CallID == b.CallID && a.IsError == b.IsError &&
+	return a.Role == b.Role && a.Text == b.Text && a.Display == b.Display && a.Context == b.Context && a.Summary == b.Summary && a.CallID == b.CallID && a.IsError == b.IsError &&
 		a.Origin == b.Origin && a.Truncated == b.Truncated && a.Interrupted == b.Interrupted &&
 		slices.Equal(a.Calls, b.Calls) &&
 		slices.EqualFunc(a.Attachments, b.Attachments, sameAttachment) &&
