@@ -19,6 +19,9 @@ type Copies struct {
 // copy of a message that is still sent is a message of its own: that it calls
 // itself a copy hides nothing.
 func (c *Copies) Repeats(m Stored) (repeats, shortened bool) {
+	if m.CopyOf != 0 && m.CopyOf == m.Seq { // an undone compaction added it
+		return true, false
+	}
 	said := digest(m.Message)
 	first, ok := c.said[m.CopyOf]
 	if m.Compacted && m.Err == nil {

@@ -192,8 +192,8 @@ func (c *checker) check(ctx context.Context, l line) error {
 		if c.messages++; l.N != c.messages {
 			return fmt.Errorf("message %d stands where %d is due", l.N, c.messages)
 		}
-		if l.CopyOf < 0 || l.CopyOf >= l.N {
-			return fmt.Errorf("a copy of message %d, which is not before it", l.CopyOf)
+		if l.CopyOf < 0 || l.CopyOf > l.N {
+			return fmt.Errorf("a copy of message %d, which is behind it", l.CopyOf)
 		}
 		return c.checkBody(l)
 	case lineCall:

@@ -32,11 +32,14 @@ func (c *checker) write(ctx context.Context, tx *db.Tx, r io.Reader) error {
 			return c.writeRun(tx, l)
 		case lineMessage:
 			m := db.Message{Session: c.head.ID, RunID: l.RunID, Body: either(l.Body, l.BodyBase64), Compacted: l.Compacted}
-			if l.CopyOf > 0 {
+			if l.CopyOf > 0 && l.CopyOf < l.N {
 				m.CopyOf = seqs[l.CopyOf-1]
 			}
 			seq, err := tx.AppendMessage(m)
 			seqs = append(seqs, seq)
+			if err == nil && l.CopyOf == l.N { // an undone compaction had added it
+				err = tx.DropMessages(c.head.ID, seq)
+			}
 			return err
 		case lineCall:
 			return c.writeCall(ctx, tx, l)
