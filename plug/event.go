@@ -62,6 +62,13 @@ const (
 	TypeRequestRetry       EventType = "request_retry"
 	TypeStreamRecovery     EventType = "stream_recovery"
 	TypeTruncationRecovery EventType = "truncation_recovery"
+
+	TypeCompactionStarted   EventType = "compaction_started"
+	TypeCompactionCompleted EventType = "compaction_completed"
+	TypeCompactionSkipped   EventType = "compaction_skipped"
+	TypeCompactionFailed    EventType = "compaction_failed"
+	TypeContextReduced      EventType = "context_reduced"
+	TypePrefixChanged       EventType = "prefix_changed"
 )
 
 // EventTypes lists every type that the engine emits.
@@ -73,6 +80,8 @@ func EventTypes() []EventType {
 		TypeRunCompleted, TypeRunTurnsExceeded, TypeRunFailed, TypeRunCancelled,
 		TypeSessionContextInjected, TypePluginHookFailed, TypePlanProposed, TypePlanDecided, TypeModelChanged,
 		TypeRequestRetry, TypeStreamRecovery, TypeTruncationRecovery,
+		TypeCompactionStarted, TypeCompactionCompleted, TypeCompactionSkipped, TypeCompactionFailed,
+		TypeContextReduced, TypePrefixChanged,
 	}
 }
 
@@ -229,6 +238,18 @@ func decodePayload(t EventType, data []byte) (Payload, error) {
 		return payload[StreamRecovery](data)
 	case TypeTruncationRecovery:
 		return payload[TruncationRecovery](data)
+	case TypeCompactionStarted:
+		return payload[CompactionStarted](data)
+	case TypeCompactionCompleted:
+		return payload[CompactionCompleted](data)
+	case TypeCompactionSkipped:
+		return payload[CompactionSkipped](data)
+	case TypeCompactionFailed:
+		return payload[CompactionFailed](data)
+	case TypeContextReduced:
+		return payload[ContextReduced](data)
+	case TypePrefixChanged:
+		return payload[PrefixChanged](data)
 	}
 	return nil, errors.New("unknown type")
 }

@@ -141,12 +141,16 @@ func (l *loop) opening() (messages []llm.Message, events []plug.Payload) {
 		events = append(events, told)
 	}
 	for _, f := range failures {
-		events = append(events, plug.PluginHookFailed{
-			Source: text.Short(visible(f.Source), maxSource), Hook: text.Short(visible(f.Hook), maxSource),
-			Error: text.Short(llm.Redact(visible(f.Error), l.o.Secrets...), previewChars), Continued: true,
-		})
+		events = append(events, l.hookFailed(f))
 	}
 	return messages, events
+}
+
+func (l *loop) hookFailed(f HookFailure) plug.PluginHookFailed {
+	return plug.PluginHookFailed{
+		Source: text.Short(visible(f.Source), maxSource), Hook: text.Short(visible(f.Hook), maxSource),
+		Error: text.Short(llm.Redact(visible(f.Error), l.o.Secrets...), previewChars), Continued: true,
+	}
 }
 
 // lasting is a context for what is kept although the person has just cancelled.

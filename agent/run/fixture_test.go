@@ -195,6 +195,8 @@ type bench struct {
 	files  *workspace.Workspace
 	store  *session.Memory
 	events []plug.Event
+	// replaced: messages of the session were.
+	replaced bool
 	// show, if set, is a surface; took is how long the last run took.
 	show func(plug.Event)
 	took time.Duration
@@ -299,6 +301,15 @@ func (b *bench) checkRequests(requests []llm.Request) {
 			b.t.Errorf("message %d stores a notice: %q", i, m.Text)
 		}
 		stored = append(stored, fmt.Sprintf("%+v", m))
+	}
+	for _, e := range b.events {
+		switch e.Data.(type) {
+		case plug.CompactionCompleted, plug.ContextReduced:
+			b.replaced = true // what was sent before is no longer what is stored
+		}
+	}
+	if b.replaced {
+		return
 	}
 	for i, r := range requests {
 		if r.SessionID != b.id {

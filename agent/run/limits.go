@@ -31,6 +31,9 @@ type Limits struct {
 	// TruncationRecoveries is how often a turn is asked for again whose answer the
 	// output limit made unusable.
 	TruncationRecoveries int
+	// MaxContextChars bounds instructions and transcript, in characters; zero for no
+	// such limit.
+	MaxContextChars int
 }
 
 const (

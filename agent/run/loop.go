@@ -74,6 +74,13 @@ type asked struct {
 	notice   string
 	where    where
 	ended    ended
+	// reported is what the context took by the server's last report, in tokens, and
+	// reportedAt how many messages that were; zero for none.
+	reported   int
+	reportedAt int
+	// compactions counts them, compactedAt is the turn of the last.
+	compactions int
+	compactedAt int
 }
 
 // ended is what the event that ends the run tells beside its error.

@@ -50,6 +50,8 @@ func (r *request) broke(a *answer) error {
 	case e.RetryAfter > maxWait && (e.Retryable() || e.Cause == llm.CauseQuota || e.Cause == llm.CauseRateLimited):
 		// Also where no wait of ours helps: when it may (C042).
 		return r.giveUp(a, tooLong(e, r.sends))
+	case e.Cause == llm.CauseContextLength && !r.shrunk && r.summary == nil && !r.o.Compaction.Off:
+		return r.overflow(a)
 	case !e.Retryable():
 		return r.giveUp(a, a.err)
 	case e.Stream == llm.StreamEmpty:
@@ -58,6 +60,21 @@ func (r *request) broke(a *answer) error {
 		return r.faulted(e)
 	}
 	return r.goOn(a, recoveryReason(e), e)
+}
+
+// overflow answers a server that says that the context is too long: one compaction and
+// one request more (spec runner.md, "Transport faults"; C038, C039).
+func (r *request) overflow(a *answer) error {
+	r.shrunk = true
+	n := r.compactions
+	err := r.compact(plug.CompactAuto)
+	switch {
+	case err != nil && llm.CauseOf(err) != llm.CauseContextLength:
+		return err
+	case err != nil, r.compactions == n:
+		return r.giveUp(a, a.err)
+	}
+	return r.fresh(r.notice, 0)
 }
 
 func recoveryReason(e *llm.Error) plug.RecoveryReason {

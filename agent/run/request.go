@@ -38,6 +38,10 @@ type request struct {
 	notice string
 	// effort is the reasoning effort asked for; it sinks when answers are cut.
 	effort string
+	// shrunk: the server has said that the context is too long.
+	shrunk bool
+	// summary is set in a request for a checkpoint.
+	summary *summary
 }
 
 // request gets the answer of a turn, emits its deltas, and stores it.
@@ -199,13 +203,16 @@ func (r *request) stream(a *answer) (err error) {
 // body is the request as it is sent. All that is told with it alone stands behind
 // the transcript, whose bytes stay.
 func (r *request) body() llm.Request {
-	messages := r.messages
+	messages, output := r.messages, r.maxOutput
+	if r.summary != nil {
+		messages, output = r.summary.messages, r.summary.output
+	}
 	if r.notice != "" {
 		messages = append(messages[:len(messages):len(messages)], llm.Message{Role: llm.RoleUser, Text: r.notice})
 	}
 	return llm.Request{
 		Model: r.o.Model.ID, Instructions: r.now.Instructions, Messages: messages, Tools: r.offered,
-		MaxOutputTokens: r.maxOutput, SessionID: r.in.SessionID, Effort: r.effort,
+		MaxOutputTokens: output, SessionID: r.in.SessionID, Effort: r.effort,
 	}
 }
 
@@ -221,13 +228,20 @@ func (r *request) take(a *answer, ev llm.Event) {
 	case llm.TextDelta:
 		a.delta = true
 		a.text = append(a.text, ev.Text)
-		r.emit(plug.Delta{Delta: ev.Text})
+		r.tellDelta(plug.Delta{Delta: ev.Text})
 	case llm.ReasoningDelta:
 		a.delta, a.reasoned = true, true
-		r.emit(plug.ReasoningText{Delta: ev.Text})
+		r.tellDelta(plug.ReasoningText{Delta: ev.Text})
 	case llm.CallDelta:
 		a.delta = true
 	case llm.Completed:
 		a.message, a.usage = ev.Message, ev.Usage
+	}
+}
+
+// tellDelta shows a piece of an answer, unless nobody is to see it.
+func (r *request) tellDelta(p plug.Payload) {
+	if r.summary == nil {
+		r.emit(p)
 	}
 }

@@ -50,6 +50,8 @@ type Options struct {
 	Files  *plug.Files
 	Exec   *plug.Exec
 	Limits Limits
+	// Compaction says when the conversation is compacted.
+	Compaction Compaction
 	// Clock is the run's active time, which Limits.Timeout bounds; nil: one that
 	// nothing pauses.
 	Clock *clock.Active
@@ -164,6 +166,9 @@ func (l *loop) turns() error {
 	for turn := 1; ; turn++ {
 		l.turn = turn
 		if err := l.open(); err != nil {
+			return err
+		}
+		if err := l.fitContext(); err != nil {
 			return err
 		}
 		m, err := l.request()

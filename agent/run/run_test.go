@@ -130,6 +130,9 @@ func eventContract(t *testing.T) {
 	}
 	b.fresh = &session.Session{ID: "new"}
 	seen := map[plug.EventType]bool{}
+	for _, typ := range compactionTypes(t) {
+		seen[typ] = true
+	}
 	for _, maxTurns := range []int{5, 5, 1, 5} {
 		b.o.Limits.MaxTurns = maxTurns
 		b.run(ctx, "go")

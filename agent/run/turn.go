@@ -32,6 +32,9 @@ func (l *loop) completed(a *answer, m llm.Message) error {
 	l.count(u)
 	done.Tokens = l.tokens
 	l.messages = append(l.messages, m)
+	if !l.usage.guessed || a.usage != nil && *a.usage != (llm.Usage{}) {
+		l.reported, l.reportedAt = u.Input+u.Output, len(l.messages)
+	}
 	l.hold(done, m)
 	if len(m.Calls) == 0 {
 		return nil // the run's end follows at once

@@ -12,7 +12,7 @@ import (
 )
 
 // Memory is a Store that lives as long as the process. Of the optional interfaces
-// it has Queue alone: the engine works with it, unjournalled.
+// it has Queue and Compactor alone: the engine works with it, unjournalled.
 type Memory struct {
 	mu       sync.Mutex
 	sessions map[string]*memorySession
@@ -29,6 +29,14 @@ type memorySession struct {
 	queue    []string
 	calls    map[string]Call
 	options  string
+	// before is what the compactions replaced, the newest last.
+	before []replaced
+}
+
+// replaced are messages in whose place so many others stand.
+type replaced struct {
+	messages []llm.Message
+	by       int
 }
 
 // NewMemory makes an empty store.
@@ -69,6 +77,50 @@ func (m *Memory) Append(_ context.Context, id, _ string, messages ...llm.Message
 	}
 	s.messages = append(s.messages, messages...)
 	return nil
+}
+
+// Compact implements Compactor.
+func (m *Memory) Compact(_ context.Context, id string, c Compaction) (numbers []int64, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, err := m.find(id)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := sources(s.messages, c.Kept); err != nil {
+		return nil, fmt.Errorf("compact session %s: %w", id, err)
+	}
+	now := slices.Clone(c.Kept)
+	if c.Checkpoint != nil {
+		now = append([]llm.Message{*c.Checkpoint}, now...)
+		s.before = append(s.before, replaced{messages: s.messages, by: len(now)})
+	}
+	s.messages = now
+	for _, e := range c.Events {
+		n, err := m.addEvent(e)
+		if err != nil {
+			return nil, err
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, nil
+}
+
+// UndoCompaction implements Compactor.
+func (m *Memory) UndoCompaction(_ context.Context, id string) (restored int, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, err := m.find(id)
+	if err != nil {
+		return 0, err
+	}
+	if len(s.before) == 0 {
+		return 0, fmt.Errorf("undo compaction of session %s: %w", id, ErrNoCompaction)
+	}
+	before := s.before[len(s.before)-1]
+	s.before = s.before[:len(s.before)-1]
+	s.messages = append(slices.Clone(before.messages), s.messages[before.by:]...)
+	return len(before.messages), nil
 }
 
 // Messages implements Store.

@@ -1,0 +1,304 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"alisio/agent/compact"
+	"alisio/agent/session"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// Compaction says when and how a conversation gives way to a checkpoint.
+type Compaction struct {
+	// Off: never by itself.
+	Off bool
+	// Threshold is the share of the window, or of Limits.MaxContextChars, at which it
+	// starts; 0.85 when it is zero.
+	Threshold float64
+	// KeepTurns is how many turns stay, MaxOutputTokens what the checkpoint may take;
+	// 16,000 when it is zero.
+	KeepTurns       int
+	MaxOutputTokens int
+	// Before, if set, asks plugins what they want of the checkpoint; After gives them
+	// what they asked for, and returns what they want the model to be told, and their
+	// reports by plugin.
+	Before func(ctx context.Context, reason plug.CompactionReason, replaced []llm.Message) ([]compact.Wish, []HookFailure)
+	After  func(ctx context.Context, reason plug.CompactionReason, checkpoint json.RawMessage, structured bool,
+		fields map[string]json.RawMessage) (tell []Injected, reports map[string]string, failures []HookFailure)
+}
+
+const (
+	defaultThreshold  = 0.85
+	defaultCheckpoint = 16_000
+	// leastCheckpoint is what a checkpoint needs to be of any use, in tokens.
+	leastCheckpoint = 512
+)
+
+// size says when the conversation is too long.
+func (l *loop) bounds() compact.Limits {
+	b := compact.Limits{
+		Window: l.o.Model.ContextWindow, Output: l.maxOutput, Threshold: l.o.Compaction.Threshold, MaxChars: l.o.Limits.MaxContextChars,
+	}
+	if b.Threshold == 0 {
+		b.Threshold = defaultThreshold
+	}
+	return b
+}
+
+// fixed is what goes with every request beside the messages, in tokens.
+func (l *loop) fixed() int {
+	n := len(l.now.Instructions)
+	for _, t := range l.offered {
+		n += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	return n / charsPerToken
+}
+
+// used is what the conversation takes of the window, in tokens: what the server
+// reported last, and an estimate of what came since.
+func (l *loop) used() int {
+	if l.reported == 0 {
+		return l.fixed() + compact.Tokens(l.messages...)
+	}
+	return l.reported + compact.Tokens(l.messages[l.reportedAt:]...)
+}
+
+// fitContext makes the conversation fit before a request: by a checkpoint when it is
+// nearly too long, and when that is not enough by shortening what is in it.
+func (l *loop) fitContext() error {
+	b := l.bounds()
+	if !l.o.Compaction.Off && b.Due(l.used(), l.chars()) {
+		if err := l.compact(plug.CompactAuto); err != nil {
+			return err
+		}
+	}
+	if b.MaxChars <= 0 || l.chars() <= b.MaxChars {
+		return nil
+	}
+	if err := l.reduce(b); err != nil || l.chars() <= b.MaxChars {
+		return err
+	}
+	if err := l.compact(plug.CompactBudget); err != nil || l.chars() <= b.MaxChars {
+		return err
+	}
+	return llm.Errorf(llm.CauseContextLength, "the conversation has %d characters, more than %d (limits.maxContextChars), and can not be made shorter",
+		l.chars(), b.MaxChars).WithHint("raise limits.maxContextChars, or begin a new session")
+}
+
+// chars is the length of instructions and transcript.
+func (l *loop) chars() int { return len(l.now.Instructions) + compact.Chars(l.messages...) }
+
+// reduce shortens the largest messages until the conversation fits.
+func (l *loop) reduce(b compact.Limits) error {
+	store, ok := l.o.Store.(session.Compactor)
+	if !ok {
+		return nil
+	}
+	shorter := slices.Clone(l.messages)
+	changed := compact.Clip(shorter, max(4_000, b.MaxChars-len(l.now.Instructions)))
+	if len(changed) == 0 {
+		return nil
+	}
+	if err := l.replace(store, session.Compaction{RunID: l.in.RunID, Kept: shorter}, shorter); err != nil {
+		return err
+	}
+	l.emit(plug.ContextReduced{Messages: len(changed)})
+	l.emit(plug.PrefixChanged{Cause: plug.PrefixClip})
+	return l.storeError()
+}
+
+// replace stores what stands for the transcript from now on, and takes it.
+func (l *loop) replace(store session.Compactor, c session.Compaction, messages []llm.Message) error {
+	if err := l.flush(); err != nil {
+		return err
+	}
+	if _, err := store.Compact(l.lasting(), l.in.SessionID, c); err != nil {
+		return l.breakStore(err)
+	}
+	l.messages = messages
+	l.reported, l.reportedAt = 0, 0
+	return nil
+}
+
+// errUnusable tells that no checkpoint came of a request: the run goes on without.
+var errUnusable = errors.New("the model wrote no checkpoint")
+
+// compact replaces the older part of the conversation by a checkpoint. The error ends
+// the run; what merely did not come about is told by an event.
+func (l *loop) compact(reason plug.CompactionReason) error {
+	before := l.used()
+	store, ok := l.o.Store.(session.Compactor)
+	n, found := compact.Cut(l.messages, l.o.Compaction.KeepTurns, l.keepRoom())
+	switch {
+	case !ok:
+		return l.skipped(reason, before, "the store of this session can not do it")
+	case !found:
+		return l.skipped(reason, before, "there is nothing older than what is kept")
+	case reason != plug.CompactManual && l.compactedAt == l.turn && l.compactions > 0:
+		return llm.Errorf(llm.CauseContextLength, "the conversation is too long again right after it was compacted").
+			WithHint("raise limits.maxContextChars, use a model with a larger window, or begin a new session")
+	}
+	l.compactions++
+	l.compactedAt = l.turn
+	l.emit(plug.CompactionStarted{Reason: reason, Before: before, Messages: n})
+	var wishes []compact.Wish
+	if l.o.Compaction.Before != nil {
+		var failures []HookFailure
+		wishes, failures = l.o.Compaction.Before(l.ctx, reason, l.messages[:n])
+		l.tellFailures(failures)
+	}
+	c, usage, err := l.summarize(l.messages[:n], wishes)
+	if err != nil {
+		l.emit(plug.CompactionFailed{Reason: reason, Error: err.Error()})
+		if errors.Is(err, errUnusable) && reason != plug.CompactBudget {
+			return l.storeError()
+		}
+		return err
+	}
+	replaced, kept := l.messages[:n], l.messages[n:]
+	messages := append([]llm.Message{c.Message(replaced, l.bounds())}, kept...)
+	if err := l.replace(store, session.Compaction{RunID: l.in.RunID, Checkpoint: &messages[0], Kept: kept}, messages); err != nil {
+		return err
+	}
+	return l.compacted(reason, c, usage, before, n)
+}
+
+// keepRoom is how many tokens may stay as they are: half of what starts a compaction,
+// so that the next one is not due at once.
+func (l *loop) keepRoom() int {
+	b := l.bounds()
+	room := b.Tokens()
+	if chars := int(b.Threshold*float64(b.MaxChars)) / charsPerToken; room == 0 || b.MaxChars > 0 && chars < room {
+		room = chars
+	}
+	if room == 0 {
+		return l.used() / 2
+	}
+	return max(0, room/2-l.fixed())
+}
+
+func (l *loop) skipped(reason plug.CompactionReason, before int, detail string) error {
+	l.emit(plug.CompactionSkipped{Reason: reason, Before: before, Detail: detail})
+	return l.storeError()
+}
+
+// compacted tells of a checkpoint, gives it to plugins, and tells the model again what
+// it replaced and still holds.
+func (l *loop) compacted(reason plug.CompactionReason, c compact.Checkpoint, u llm.Usage, before, n int) error {
+	told := plug.CompactionCompleted{
+		Reason: reason, Before: before, Replaced: n, Structured: c.Structured, Partial: c.Partial,
+		SummarizedTokens: u.Input, CheckpointTokens: u.Output, Plugins: map[string]string{},
+	}
+	var tell []Injected
+	if l.o.Compaction.After != nil {
+		var reports map[string]string
+		var failures []HookFailure
+		tell, reports, failures = l.o.Compaction.After(l.ctx, reason, c.JSON(), c.Structured, c.Fields)
+		l.tellFailures(failures)
+		for id, report := range reports {
+			told.Plugins[id] = report
+		}
+	}
+	l.recall = newRecall()
+	l.note(l.messages)
+	if err := l.inject(append(slices.Clone(l.now.Context), tell...)); err != nil {
+		return err
+	}
+	told.After = l.used()
+	l.emit(told)
+	l.emit(plug.PrefixChanged{Cause: plug.PrefixCompaction})
+	if err := l.storeError(); err != nil {
+		return err
+	}
+	if reason != plug.CompactManual && told.After >= before {
+		return llm.Errorf(llm.CauseContextLength, "the conversation did not get shorter by a checkpoint: about %d tokens before, %d behind it", before, told.After).
+			WithHint("use a model with a larger window, or begin a new session")
+	}
+	return nil
+}
+
+func (l *loop) tellFailures(failures []HookFailure) {
+	for _, f := range failures {
+		l.emit(l.hookFailed(f))
+	}
+}
+
+// summary is a request for a checkpoint: nothing of its answer is shown or stored.
+type summary struct {
+	messages []llm.Message
+	output   int
+}
+
+// summarize asks the session's model for a checkpoint of messages. The request begins
+// with the bytes of those before it, as far as the messages fit.
+func (l *loop) summarize(messages []llm.Message, wishes []compact.Wish) (c compact.Checkpoint, u llm.Usage, err error) {
+	ask := compact.Ask(wishes)
+	output := l.o.Compaction.MaxOutputTokens
+	if output == 0 {
+		output = defaultCheckpoint
+	}
+	if window := l.o.Model.ContextWindow; window > 0 {
+		output = max(leastCheckpoint, min(output, window/4))
+		room := window - output - l.fixed() - compact.Tokens(ask) - 1_024
+		messages = compact.Fit(messages, room)
+	} else {
+		messages = compact.Fit(messages, max(l.o.Limits.MaxContextChars, 4_000)/charsPerToken)
+	}
+	r := request{loop: l, summary: &summary{messages: append(messages, ask), output: output}}
+	for {
+		a := r.send()
+		done, err := r.summarized(a)
+		if err != nil {
+			return c, u, err
+		}
+		if !done {
+			continue
+		}
+		if a.usage != nil {
+			u = *a.usage
+		} else {
+			u = llm.Usage{Input: l.fixed() + compact.Tokens(r.summary.messages...), Output: len(a.said()) / charsPerToken}
+			l.usage.guessed = true
+		}
+		l.count(&u)
+		c, ok := compact.Read(a.said(), a.message.Truncated)
+		if !ok {
+			return c, u, unusable(a.message.Truncated, output)
+		}
+		return c, u, nil
+	}
+}
+
+func unusable(cut bool, output int) error {
+	if cut {
+		return llm.Errorf(llm.CauseOutputTruncated, "%w: its answer was cut after %d tokens (compaction.maxOutputTokens)", errUnusable, output).
+			WithHint("raise compaction.maxOutputTokens")
+	}
+	return llm.Errorf(llm.CauseStream, "%w", errUnusable)
+}
+
+// summarized looks at an answer that is to be a checkpoint. What of one broke off is
+// of no use: it is asked for anew.
+func (r *request) summarized(a *answer) (done bool, err error) {
+	a.text = nil
+	switch {
+	case r.ctx.Err() != nil:
+		r.count(a.usage)
+		return false, context.Cause(r.ctx)
+	case a.err != nil && llm.OutputTruncated(a.err):
+		return false, unusable(true, r.summary.output)
+	case a.err != nil:
+		return false, r.broke(a)
+	case a.message.Text == "" && a.message.Truncated:
+		r.count(a.usage)
+		return false, unusable(true, r.summary.output)
+	case a.message.Text == "":
+		a.message = nil
+		return false, r.empty(a)
+	}
+	return true, nil
+}
