@@ -242,9 +242,11 @@ func (l *loop) summarize(messages []llm.Message, wishes []compact.Wish) (c compa
 		output = defaultCheckpoint
 	}
 	if window := l.o.Model.ContextWindow; window > 0 {
+		// Rather a shorter checkpoint than one of less: what is clipped costs the prefix.
 		output = max(leastCheckpoint, min(output, window/4))
-		room := window - output - l.fixed() - compact.Tokens(ask) - 1_024
-		messages = compact.Fit(messages, room)
+		room := window - l.fixed() - compact.Tokens(ask) - 1_024
+		output = max(min(output, room-compact.Tokens(messages...)), min(output, window/8))
+		messages = compact.Fit(messages, room-output)
 	} else {
 		messages = compact.Fit(messages, max(l.o.Limits.MaxContextChars, 4_000)/charsPerToken)
 	}

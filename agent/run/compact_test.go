@@ -17,7 +17,8 @@ import (
 
 // isSummary reports whether a request asks for a checkpoint.
 func isSummary(r llm.Request) bool {
-	return strings.Contains(r.Messages[len(r.Messages)-1].Text, "is about to be replaced by a checkpoint")
+	last := r.Messages[max(0, len(r.Messages)-2):] // a notice may stand behind it
+	return strings.Contains(texts(last), "is about to be replaced by a checkpoint")
 }
 
 // model answers requests for checkpoints by one function and all others by another;
@@ -133,7 +134,7 @@ func TestCheckpointsAreAskedForBehindTheSamePrefix(t *testing.T) {
 	}
 	for i := range s.Messages[:len(s.Messages)-1] {
 		if s.Messages[i].Text != r.Messages[i].Text {
-			t.Fatalf("message %d differs: %.200q, %.200q", i, s.Messages[i].Text, r.Messages[i].Text)
+			t.Fatalf("message %d differs: %d and %d bytes", i, len(s.Messages[i].Text), len(r.Messages[i].Text))
 		}
 	}
 }
@@ -206,7 +207,6 @@ func TestAnUnusableCheckpointFails(t *testing.T) {
 				}
 				b.run(t.Context(), strings.Repeat("p", 1_000))
 				failed := told[plug.CompactionFailed](b)
-				t.Log(b.types())
 				if len(failed) != 1 || !strings.Contains(failed[0].Error, tt.says) || len(told[plug.CompactionCompleted](b)) > 0 {
 					t.Errorf("got %+v", failed)
 				}
@@ -229,9 +229,10 @@ func TestPartialAndTextOnlyCheckpoints(t *testing.T) {
 		}}
 		b := compactBench(t, m, 0)
 		b.o.Limits.MaxContextChars = 15_000
-		for range 4 {
+		for range 3 {
 			b.run(t.Context(), "go")
 		}
+		b.run(t.Context(), strings.Repeat("p", 1_000))
 		done := told[plug.CompactionCompleted](b)
 		if len(done) != 1 || done[0].Structured != tt.structured || done[0].Partial != tt.partial {
 			t.Errorf("%s: got %+v", name, done)
@@ -289,9 +290,10 @@ func TestCompactionHooks(t *testing.T) {
 		}
 		return []Injected{{Source: "p/memory", Text: "remember"}}, map[string]string{"p": "kept 1"}, nil
 	}
-	for range 4 {
+	for range 3 {
 		b.run(t.Context(), "go")
 	}
+	b.run(t.Context(), strings.Repeat("p", 1_000))
 	if ask := texts(m.summaries[0].Messages); !strings.Contains(ask, "be brief") || !strings.Contains(ask, `"notes": "what to keep"`) {
 		t.Errorf("asked %s", ask)
 	}
@@ -310,7 +312,7 @@ func TestCompactionHooks(t *testing.T) {
 // its first message.
 func TestThreeHundredTurns(t *testing.T) {
 	m := &model{summary: wrote("chat"), answer: func(n int, _ llm.Request) llm.Message {
-		return llm.Message{Text: strings.Repeat("words ", 60)}
+		return llm.Message{Text: strings.Repeat("words ", 200)}
 	}}
 	b := compactBench(t, m, 16_000)
 	b.run(t.Context(), "My launch code is 7-tango-31.")

@@ -312,7 +312,7 @@ func (b *bench) checkRequests(requests []llm.Request) {
 		return
 	}
 	for i, r := range requests {
-		if r.SessionID != b.id {
+		if r.SessionID != b.id || isSummary(r) {
 			continue
 		}
 		told := r.Messages
