@@ -289,16 +289,18 @@ func (r *request) summarized(a *answer) (done bool, err error) {
 	a.text = nil
 	switch {
 	case r.ctx.Err() != nil:
-		r.count(a.usage)
+		r.spent(a)
 		return false, context.Cause(r.ctx)
 	case a.err != nil && llm.OutputTruncated(a.err):
 		return false, unusable(true, r.summary.output)
 	case a.err != nil:
+		r.spent(a)
 		return false, r.broke(a)
 	case a.message.Text == "" && a.message.Truncated:
-		r.count(a.usage)
+		r.spent(a)
 		return false, unusable(true, r.summary.output)
 	case a.message.Text == "":
+		r.spent(a)
 		a.message = nil
 		return false, r.empty(a)
 	}

@@ -192,8 +192,8 @@ func TestAnUnusableCheckpointFails(t *testing.T) {
 		says    string
 	}{
 		"cut":     {llm.Message{Truncated: true}, "compaction.maxOutputTokens"},
-		"nothing": {llm.Message{}, "returned nothing"},
-		"calls":   {llm.Message{Calls: []llm.ToolCall{call("1", "look", "{}")}}, "returned nothing"},
+		"nothing": {llm.Message{}, "neither text nor a tool call"},
+		"calls":   {llm.Message{Calls: []llm.ToolCall{call("1", "look", "{}")}}, "neither text nor a tool call"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
