@@ -181,7 +181,7 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 		Secrets: choice.Secrets, Store: a.store, Keep: a.Blobs().Keeper(), Alive: a.outside.Alive,
 		Files: ports.Files(c.files, a.Blobs().Opener(c.id), choice.Secrets),
 		Exec:  ports.Exec(c.files, choice.Secrets, a.o.Hermetic), Limits: limits,
-		Clock: &active, Server: choice.Host,
+		Compaction: a.compaction(c), Clock: &active, Server: choice.Host,
 	}, in)
 }
 
@@ -194,7 +194,7 @@ func limitsOf(c config.Config, local bool) run.Limits {
 	}
 	return run.Limits{MaxTurns: l.MaxTurns, MaxOutputTokens: output, OutputCeiling: ceiling, Timeout: time.Duration(l.TimeoutMs) * time.Millisecond,
 		FirstToken: c.FirstToken(local), FirstTokenRetries: l.FirstTokenRetries,
-		Idle: time.Duration(l.IdleTimeoutMs) * time.Millisecond, TruncationRecoveries: l.TruncationRecoveries}
+		Idle: time.Duration(l.IdleTimeoutMs) * time.Millisecond, TruncationRecoveries: l.TruncationRecoveries, MaxContextChars: l.MaxContextChars}
 }
 
 // starts calls the start hooks of a session (run.Options.Start).
@@ -204,10 +204,7 @@ func (a *App) starts(c *conversation) func(context.Context) ([]run.Injected, []r
 		for _, in := range said {
 			texts = append(texts, run.Injected(in))
 		}
-		for _, f := range failed {
-			failures = append(failures, run.HookFailure{Source: f.Source, Hook: f.Hook, Error: f.Err.Error()})
-		}
-		return texts, failures
+		return texts, hookFailures(failed)
 	}
 }
 

@@ -30,8 +30,7 @@ type API struct {
 	AddResources func(ResourceDirs) (undo func(), err error)
 	// Observe registers an observer of run events.
 	Observe func(Observer) (undo func(), err error)
-	// OnSession and OnCompaction register hooks. Those of compactions are kept, and
-	// nothing calls them yet.
+	// OnSession and OnCompaction register hooks.
 	OnSession    func(SessionHooks) (undo func(), err error)
 	OnCompaction func(CompactionHooks) (undo func(), err error)
 	// Extend registers providers of extension points.

@@ -31,7 +31,7 @@ type SessionInfo struct {
 	Agent     string
 }
 
-// CompactionHooks join a compaction (nothing calls them yet); either may be nil. They fail as session
+// CompactionHooks join a compaction; either may be nil. They fail as session
 // hooks do.
 type CompactionHooks struct {
 	// Before adds to the one request in which the model writes the checkpoint.

@@ -21,6 +21,7 @@ type Config struct {
 	// Models describes models by id, over what a catalog says.
 	Models      map[string]Model
 	Limits      Limits
+	Compaction  Compaction
 	Context     Context
 	Permissions Permissions
 	PluginHooks PluginHooks

@@ -63,6 +63,14 @@ func limitMs(set func(*Config, string, int)) rule {
 	}, set)
 }
 
+// number is a number from lo to hi.
+func number(lo, hi float64, set func(*Config, string, float64)) rule {
+	return takes(fmt.Sprintf("a number from %v to %v", lo, hi), func(v node) (float64, bool) {
+		f, err := strconv.ParseFloat(v.text, 64)
+		return f, v.kind == isNumber && err == nil && lo <= f && f <= hi
+	}, set)
+}
+
 func boolean(set func(*Config, string, bool)) rule {
 	return takes("true or false", func(v node) (bool, bool) { return v.text == "true", v.kind == isBool }, set)
 }

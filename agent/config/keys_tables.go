@@ -57,6 +57,16 @@ func keys() []row {
 			func(c *Config, _ string, n int) { c.Limits.MaxOutputTokens = n })},
 		{"limits.truncationRecoveries", "2", integer(0, 10,
 			func(c *Config, _ string, n int) { c.Limits.TruncationRecoveries = n })},
+		{"limits.maxContextChars", "800000", integer(10_000, 10_000_000,
+			func(c *Config, _ string, n int) { c.Limits.MaxContextChars = n })},
+
+		{"compaction.auto", "true", boolean(func(c *Config, _ string, on bool) { c.Compaction.Auto = on })},
+		{"compaction.threshold", "0.85", number(0.1, 0.99,
+			func(c *Config, _ string, f float64) { c.Compaction.Threshold = f })},
+		{"compaction.keepTurns", "2", integer(0, 20,
+			func(c *Config, _ string, n int) { c.Compaction.KeepTurns = n })},
+		{"compaction.maxOutputTokens", "16000", integer(512, maxWindow,
+			func(c *Config, _ string, n int) { c.Compaction.MaxOutputTokens = n })},
 
 		{"context.claudeMdFallback", "false", boolean(func(c *Config, _ string, b bool) { c.Context.ClaudeMdFallback = b })},
 		{"context.maxBytes", "32768", integer(1024, 1<<20,
@@ -113,6 +123,11 @@ func projectKeys() []projectRow {
 		{key: "limits.idleTimeoutMs", looser: longer},
 		{key: "limits.maxOutputTokens", looser: larger},
 		{key: "limits.truncationRecoveries", looser: larger},
+		{key: "limits.maxContextChars", looser: larger},
+		{key: "compaction.auto"},
+		{key: "compaction.threshold"},
+		{key: "compaction.keepTurns"},
+		{key: "compaction.maxOutputTokens"},
 		{key: "permissions.mode", looser: laxer},
 	}
 }

@@ -20,6 +20,22 @@ type Limits struct {
 	// TruncationRecoveries is how often a turn is asked for again whose answer the
 	// cap made unusable.
 	TruncationRecoveries int
+	// MaxContextChars bounds what instructions and conversation may have together, in
+	// characters.
+	MaxContextChars int
+}
+
+// Compaction says when a conversation gives way to a checkpoint, and how (spec
+// runner.md, "Compaction").
+type Compaction struct {
+	// Auto: before a request that is nearly too long.
+	Auto bool
+	// Threshold is the share of the window, or of Limits.MaxContextChars, at which.
+	Threshold float64
+	// KeepTurns is how many turns stay as they are.
+	KeepTurns int
+	// MaxOutputTokens is what the checkpoint may take.
+	MaxOutputTokens int
 }
 
 // FirstToken is the limit for a server that is on this machine, or on another. One here

@@ -23,11 +23,16 @@ func TestValues(t *testing.T) {
 	here, _ := json.Marshal(filepath.Join("/here", "x"))
 	want := []Value{
 		{"additionalDirectories", "[" + path("lib") + "," + path("/abs") + "," + string(here) + "]", file + ":1"},
+		{"compaction.auto", "true", "default"},
+		{"compaction.keepTurns", "2", "default"},
+		{"compaction.maxOutputTokens", "16000", "default"},
+		{"compaction.threshold", "0.85", "default"},
 		{"context.claudeMdFallback", "false", "default"},
 		{"context.maxBytes", "32768", "default"},
 		{"limits.firstTokenRetries", "1", "default"},
 		{"limits.firstTokenTimeoutMs", "120000", "default"},
 		{"limits.idleTimeoutMs", "120000", "default"},
+		{"limits.maxContextChars", "800000", "default"},
 		{"limits.maxTurns", "7", "flag --max-turns"},
 		{"limits.timeoutMs", "90000", "flag --timeout"},
 		{"limits.truncationRecoveries", "2", "default"},
@@ -59,8 +64,8 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: got %s of %q, by Origin of %q", v.Key, v.JSON, v.Origin, c.Origin(v.Key))
 		}
 	}
-	if got := len(Default().Values()); got != 22 {
-		t.Errorf("got %d defaults, want 22", got)
+	if got := len(Default().Values()); got != 27 {
+		t.Errorf("got %d defaults, want 27", got)
 	}
 }
 
@@ -92,7 +97,9 @@ func TestKeysAreThoseOfTheManual(t *testing.T) {
 		"models.<id>.price.input": "", "models.<id>.price.output": "", "models.<id>.price.cachedInput": "",
 		"limits.maxTurns": "100", "limits.maxOutputTokens": "", "limits.timeoutMs": "600000", "limits.firstTokenTimeoutMs": "120000",
 		"limits.firstTokenRetries": "1", "limits.idleTimeoutMs": "120000", "limits.truncationRecoveries": "2",
-		"context.claudeMdFallback": "false", "context.maxBytes": "32768",
+		"limits.maxContextChars": "800000", "compaction.auto": "true", "compaction.threshold": "0.85", "compaction.keepTurns": "2",
+		"compaction.maxOutputTokens": "16000",
+		"context.claudeMdFallback":   "false", "context.maxBytes": "32768",
 		"pluginHooks.timeoutMs": "15000", "pluginHooks.sessionEndTimeoutMs": "10000", "pluginHooks.disposeTimeoutMs": "2000",
 		"skills": "[]", "skillOverrides.<id>.enabled": "", "agents.active": "", "agents.effort": "",
 		"builtinPlugins.<id>": "", "additionalDirectories": "[]", "permissions.mode": `"ask"`,

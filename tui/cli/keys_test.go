@@ -286,6 +286,7 @@ func TestEveryKeyKeepsToItsLayer(t *testing.T) {
 		"limits.maxTurns": {"99", "101"}, "permissions.mode": {`"ask"`, `"auto"`},
 		"limits.timeoutMs": {"599999", "0"}, "limits.firstTokenTimeoutMs": {"100", "120001"}, "limits.idleTimeoutMs": {"120000", "0"},
 		"limits.firstTokenRetries": {"0", "2"}, "limits.truncationRecoveries": {"1", "3"},
+		"limits.maxContextChars": {"799999", "800001"},
 		"limits.maxOutputTokens": {"1", ""}, // any value is stricter than none
 	}
 	eachKey(t, func(t *testing.T, key string, row []string, s span) {

@@ -128,6 +128,8 @@ func (t *Text) Event(e plug.Event) {
 	case plug.TruncationRecovery:
 		t.endLine()
 		t.notice("%s", recut(d))
+	case plug.CompactionStarted, plug.CompactionCompleted, plug.CompactionFailed, plug.ContextReduced:
+		t.compacted(d)
 	case plug.ResponseTruncated:
 		t.notice("the answer was cut at %d output tokens (limits.maxOutputTokens)", d.MaxOutputTokens)
 	case plug.RunCompleted:
