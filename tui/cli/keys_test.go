@@ -44,6 +44,13 @@ func rangeOf(t *testing.T, words string) span {
 			bad: []refused{{"99", "99"}, {"86400001", "86400001"}, {"1", "1"}, {"-1", "-1"}, {"-0", "-0"}, {"100.5", "100.5"}, {"1e3", "1e3"},
 				{`"90s"`, `"90s"`}, {"true", "true"}, {"null", "null"}}}
 	case "number":
+		if rest == "0.1 0.99" {
+			s := span{allowed: "a number from 0.1 to 0.99", good: []string{"0.5", "0.1", "0.99", "1e-1"}}
+			for _, v := range []string{"0.09", "1", "0", "1e999", `"0.5"`, "false", "null"} {
+				s.bad = append(s.bad, refused{v, v})
+			}
+			return s
+		}
 		s := span{allowed: "a number from 0 to 1000000, for a million tokens", good: []string{"0.5", "0", "1000000", "1e3"}}
 		for _, v := range []string{"-0.001", "1000000.1", "1e999", `"1"`, "false", "null"} {
 			s.bad = append(s.bad, refused{v, v})
@@ -174,7 +181,7 @@ func read(c config.Config) string {
 		price = *m.Price
 	}
 	m.Price = nil // a pointer's address is another each time
-	return fmt.Sprintf("%+v %+v %+v %+v %+v %+v %+v %s %v", c.Provider, m, price, c.Limits, c.Context, c.Plugin("m"), c.PluginHooks,
+	return fmt.Sprintf("%+v %+v %+v %+v %+v %+v %+v %s %v", c.Provider, m, price, [2]any{c.Limits, c.Compaction}, c.Context, c.Plugin("m"), c.PluginHooks,
 		fmt.Sprint(c.Skills, c.SkillOverrides, c.Agents),
 		append(c.AdditionalDirectories, string(c.Permissions.Mode)))
 }
