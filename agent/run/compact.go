@@ -38,7 +38,7 @@ const (
 	leastCheckpoint = 512
 )
 
-// size says when the conversation is too long.
+// bounds say when the conversation is too long.
 func (l *loop) bounds() compact.Limits {
 	b := compact.Limits{
 		Window: l.o.Model.ContextWindow, Output: l.maxOutput, Threshold: l.o.Compaction.Threshold, MaxChars: l.o.Limits.MaxContextChars,
