@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"alisio/agent/run"
+	"alisio/agent/output"
 )
 
 // NewSilent is New for an application that is only looked at: it keeps nothing, and warns
@@ -31,6 +31,6 @@ func CheckOptions(ctx context.Context, o Options, model bool) error {
 
 // CheckOutputSchema complains about a schema that RunOptions.OutputSchema can not be.
 func CheckOutputSchema(raw json.RawMessage) error {
-	_, err := run.NewOutput(raw)
+	_, err := output.New(raw)
 	return err
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"alisio/agent/run"
+	"alisio/agent/output"
 	"alisio/agent/session"
 	"alisio/llm"
 	"alisio/plug"
@@ -98,11 +98,11 @@ func TestAContinuedRunTakesItsOwnAnswerAlone(t *testing.T) {
 func TestARequestIDStandsForOneTaskAfterAnInterruption(t *testing.T) {
 	ctx := context.Background()
 	image := llm.Attachment{MIMEType: "image/png", Data: picture(t)}
-	output, err := run.NewOutput(versionSchema)
+	form, err := output.New(versionSchema)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := llm.Message{Role: llm.RoleUser, Text: output.Prompt("go"), Display: "go", Attachments: []llm.Attachment{image}}
+	first := llm.Message{Role: llm.RoleUser, Text: form.Prompt("go"), Display: "go", Attachments: []llm.Attachment{image}}
 	question := llm.Message{Role: llm.RoleUser, Text: "[output schema] The answer does not fit the JSON Schema that was asked for:\n- x" +
 		"\nAnswer once more, with the whole JSON value and nothing else: no text around it and no code fence."}
 	bad := llm.Message{Role: llm.RoleAssistant, Text: "no"}

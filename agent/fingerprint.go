@@ -16,7 +16,7 @@ import (
 	"strconv"
 	"strings"
 
-	"alisio/agent/run"
+	"alisio/agent/output"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -142,7 +142,7 @@ func (a *App) portable(path string) string {
 }
 
 func (a *App) promptDigest(prompt string, o RunOptions) (Digest, error) {
-	output, err := run.NewOutput(o.OutputSchema)
+	form, err := output.New(o.OutputSchema)
 	if err != nil {
 		return Digest{}, err
 	}
@@ -151,7 +151,7 @@ func (a *App) promptDigest(prompt string, o RunOptions) (Digest, error) {
 		return Digest{}, err
 	}
 	h := newHasher("prompt")
-	h.add(base, runtime.GOOS, a.portable(a.o.Dir), files.Text, output.Prompt(strings.ToValidUTF8(prompt, "\uFFFD")))
+	h.add(base, runtime.GOOS, a.portable(a.o.Dir), files.Text, form.Prompt(strings.ToValidUTF8(prompt, "\uFFFD")))
 	for _, image := range o.Attachments {
 		h.add(image.MIMEType, string(image.Data))
 	}

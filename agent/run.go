@@ -10,6 +10,7 @@ import (
 
 	"alisio/agent/clock"
 	"alisio/agent/config"
+	"alisio/agent/output"
 	"alisio/agent/ports"
 	"alisio/agent/profile"
 	"alisio/agent/request"
@@ -60,14 +61,14 @@ func (a *App) Run(ctx context.Context, sessionID, prompt string, o RunOptions) (
 	if strings.TrimSpace(prompt) == "" && len(o.Attachments) == 0 {
 		return Outcome{}, llm.Errorf(llm.CauseBadRequest, "the prompt is empty")
 	}
-	output, err := a.output(o.OutputSchema)
+	form, err := a.form(o.OutputSchema)
 	if err != nil {
 		return Outcome{}, err
 	}
 	in := run.Input{
 		SessionID: sessionID, RunID: o.RunID, CorrelationID: o.CorrelationID, RequestID: o.RequestID,
 		Acknowledge: o.AcknowledgeUncertain, Prompt: prompt, Display: o.Display,
-		Attachments: o.Attachments, Output: output, MaxOutputTokens: o.MaxOutputTokens, OnEvent: o.OnEvent,
+		Attachments: o.Attachments, Output: form, MaxOutputTokens: o.MaxOutputTokens, OnEvent: o.OnEvent,
 	}
 	out, err := a.requests().Once(ctx, in, func(in run.Input) (request.Outcome, error) { return a.attempt(ctx, in, o.OnBegin) })
 	return Outcome(out), err
@@ -77,13 +78,13 @@ func (a *App) requests() request.Book {
 	return request.Book{Store: a.store, Workspace: a.root, Log: a.o.Log}
 }
 
-// output reads the schema of an answer, and says what of it is not checked.
-func (a *App) output(raw json.RawMessage) (*run.Output, error) {
-	output, err := run.NewOutput(raw)
-	if places := output.Unchecked(); len(places) > 0 {
+// form reads the schema of an answer, and says what of it is not checked.
+func (a *App) form(raw json.RawMessage) (*output.Schema, error) {
+	form, err := output.New(raw)
+	if places := form.Unchecked(); len(places) > 0 {
 		a.o.Log.Warn("the output schema says more than is checked: " + strings.Join(places, ", "))
 	}
-	return output, err
+	return form, err
 }
 
 // attempt locks the session and runs in it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"alisio/agent/output"
 	"alisio/agent/run"
 	"alisio/agent/session"
 	"alisio/llm"
@@ -67,7 +68,7 @@ func unfinished(messages []llm.Message) string {
 		if m.Role == llm.RoleAssistant && len(m.Calls) == 0 {
 			return m.Text
 		}
-		if !run.IsRepair(m) && m.Context == "" {
+		if !output.IsRepair(m) && m.Context == "" {
 			break
 		}
 	}
@@ -95,7 +96,7 @@ func speaker(messages []llm.Message, onEvent func(plug.Event)) func(plug.Event) 
 			say(e, answers[0])
 			answers = answers[1:]
 		}
-		if d, ok := e.Data.(plug.RunCompleted); ok && d.Text != said && d.Text != run.Bare(said) {
+		if d, ok := e.Data.(plug.RunCompleted); ok && d.Text != said && d.Text != output.Bare(said) {
 			say(e, d.Text)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"alisio/agent/output"
 	"alisio/agent/run"
 	"alisio/agent/session"
 	"alisio/llm"
@@ -166,7 +167,7 @@ func asked(ctx context.Context, s replayer, r session.Run) (prompt llm.Message, 
 			messages = messages[:i]
 		}
 		users := slices.DeleteFunc(messages, func(m llm.Message) bool { return m.Role != llm.RoleUser || m.Context != "" })
-		if i := slices.IndexFunc(users, func(m llm.Message) bool { return !run.IsRepair(m) }); i >= 0 {
+		if i := slices.IndexFunc(users, func(m llm.Message) bool { return !output.IsRepair(m) }); i >= 0 {
 			return users[i], nil
 		}
 		if len(users) > 0 {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"alisio/agent/output"
 	"alisio/agent/perm"
 	"alisio/agent/session"
 	"alisio/db"
@@ -109,11 +110,11 @@ func TestContextDoesNotHideAnotherQuestion(t *testing.T) {
 	b := newBench(t, &fake{answers: []answerFunc{says("no")}}, perm.Policy{}, nil)
 	b.record()
 	err := b.store.Append(context.Background(), "s", "dead", llm.Message{Role: llm.RoleUser, Text: "go"}, llm.Message{Role: llm.RoleAssistant, Text: "no"},
-		llm.Message{Role: llm.RoleUser, Text: repairMark + "\n- x" + repairEnd}, llm.Message{Role: llm.RoleUser, Text: "told", Context: "a/b"})
+		output.Repair(nil), llm.Message{Role: llm.RoleUser, Text: "told", Context: "a/b"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := Do(context.Background(), b.o, Input{SessionID: "s", Continues: "dead", Output: output(t, versionSchema)})
+	out, err := Do(context.Background(), b.o, Input{SessionID: "s", Continues: "dead", Output: formOf(t, versionSchema)})
 	if err != nil || out.Code != llm.CauseOutputSchema || out.Turns != 1 {
 		t.Errorf("got %+v, %v", out, err)
 	}

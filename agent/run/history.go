@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"alisio/agent/output"
 	"alisio/agent/session"
 	"alisio/llm"
 	"alisio/plug"
@@ -69,7 +70,7 @@ func sound(calls []llm.ToolCall) []llm.ToolCall {
 func (l *loop) start() error {
 	messages, events := l.opening()
 	if l.prompted() {
-		messages = append(messages, l.in.Output.message(l.in))
+		messages = append(messages, prompt(l.in))
 	}
 	if err := l.startWith(l.lasting(), messages, append(events, plug.RunStarted{Model: l.o.Model.ID})); err != nil {
 		var exists *ExistsError
@@ -82,7 +83,7 @@ func (l *loop) start() error {
 	l.note(messages)
 	for _, m := range slices.Backward(l.messages) {
 		if m.Role == llm.RoleUser && m.Context == "" {
-			l.repaired = IsRepair(m) // by the run that this one continues
+			l.repaired = output.IsRepair(m) // by the run that this one continues
 			break
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"alisio/agent/output"
 	"alisio/agent/perm"
 	"alisio/agent/session"
 	"alisio/llm"
@@ -19,9 +20,9 @@ const versionSchema = `{
 	"properties": {"version": {"type": "integer"}, "note": {"type": "string"}}
 }`
 
-func output(t testing.TB, raw string) *Output {
+func formOf(t testing.TB, raw string) *output.Schema {
 	t.Helper()
-	o, err := NewOutput(json.RawMessage(raw))
+	o, err := output.New(json.RawMessage(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func (b *bench) formed(prompt string) Outcome {
 	b.t.Helper()
 	b.events = nil
 	out, err := Do(context.Background(), b.o, Input{
-		SessionID: "s", Prompt: prompt, Output: output(b.t, versionSchema),
+		SessionID: "s", Prompt: prompt, Output: formOf(b.t, versionSchema),
 		OnEvent: func(e plug.Event) { b.events = append(b.events, e) },
 	})
 	if err != nil {
@@ -93,7 +94,7 @@ func TestAnAnswerIsAskedForOnceMore(t *testing.T) {
 				t.Errorf("got %+v", out)
 			}
 			last := p.requests[1].Messages
-			if m := last[len(last)-1]; len(last) != 3 || !IsRepair(m) || !strings.Contains(m.Text, c.told) {
+			if m := last[len(last)-1]; len(last) != 3 || !output.IsRepair(m) || !strings.Contains(m.Text, c.told) {
 				t.Errorf("the model was told %q, want %q", m.Text, c.told)
 			}
 		})
@@ -103,7 +104,7 @@ func TestAnAnswerIsAskedForOnceMore(t *testing.T) {
 // Symptom: the answer was not asked for once more. Trigger: a prompt in the words
 // with which that is asked.
 func TestAPromptThatLooksLikeARepairIsNone(t *testing.T) {
-	for _, prompt := range []string{repairMark + " why?", repair(nil).Text} {
+	for _, prompt := range []string{output.Mark + " why?", output.Repair(nil).Text} {
 		p := &fake{answers: []answerFunc{says("no"), says(`{"version":7}`)}}
 		b := newBench(t, p, perm.Policy{}, nil)
 		if out := b.formed(prompt); out.Status != Completed || out.Text != `{"version":7}` || out.Turns != 2 {
@@ -206,7 +207,7 @@ func TestACutAnswerIsNoCaseForARepair(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := &fake{answers: []answerFunc{message(llm.Message{Text: c.answer, Truncated: true})}}
 			b := newBench(t, p, perm.Policy{}, nil)
-			out, err := Do(context.Background(), b.o, Input{SessionID: "s", Prompt: "go", Output: output(t, c.schema)})
+			out, err := Do(context.Background(), b.o, Input{SessionID: "s", Prompt: "go", Output: formOf(t, c.schema)})
 			if err != nil || out.Status != c.status || len(p.requests) != 1 {
 				t.Fatalf("got %+v, %v after %d requests, want %s", out, err, len(p.requests), c.status)
 			}
@@ -243,10 +244,11 @@ func TestDeniedCallsAndTheSchema(t *testing.T) {
 // An interrupted run that is continued has said what it said, and was told what
 // it was told.
 func TestAContinuedRunAndTheSchema(t *testing.T) {
-	o := output(t, versionSchema)
-	prompt := o.message(Input{Prompt: "go"})
+	o := formOf(t, versionSchema)
+	prompt := prompt(Input{Prompt: "go", Output: o})
 	said := func(text string) llm.Message { return llm.Message{Role: llm.RoleAssistant, Text: text} }
-	asked := repair(o.schema.ValidateStrict([]byte("bad")))
+	_, problems := o.Check("bad")
+	asked := output.Repair(problems)
 	for name, c := range map[string]struct {
 		history []llm.Message
 		asked   int
@@ -307,28 +309,6 @@ func TestARepairThatCanNotBeStoredIsNotAskedFor(t *testing.T) {
 	}
 }
 
-func TestSchemasThatAreRefused(t *testing.T) {
-	for raw, want := range map[string]string{
-		"":                                  "read output schema: line 1, column 1: unexpected end of JSON input",
-		"{\n \"type\": \"é\" 5}":            "read output schema: line 2, column 14: invalid character '5' after object key:value pair",
-		"\uFEFF[1]":                         "read output schema: compile schema: #: found array, expected an object or a boolean",
-		`{"properties":{"a":{"type":"x"}}}`: `read output schema: compile schema: #/properties/a/type: found string "x", expected the name of a type`,
-		"{\"title\":\"\xff\"}":              "read output schema: it is no valid UTF-8",
-		`{"title":"` + strings.Repeat("x", maxOutputSchema) + `"}`: "read output schema: it has 65 KiB, more than 64",
-	} {
-		o, err := NewOutput(json.RawMessage(raw))
-		if err == nil || o != nil || err.Error() != want || llm.CauseOf(err) != llm.CauseBadRequest {
-			t.Errorf("%.40q: got %v, %v\nwant %s", raw, o, err, want)
-		}
-	}
-	if o, err := NewOutput(nil); o != nil || err != nil || o.Unchecked() != nil || o.Prompt("x") != "x" {
-		t.Errorf("no schema: got %v, %v", o, err)
-	}
-	if got := output(t, `{"not":{}}`).Unchecked(); !slices.Equal(got, []string{"#/not"}) {
-		t.Errorf("unchecked: %q", got)
-	}
-}
-
 // The half of a number that is a number by itself is not the answer.
 func TestAnAnswerThatWentOnIsReadWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -337,7 +317,7 @@ func TestAnAnswerThatWentOnIsReadWhole(t *testing.T) {
 			{`{"type":"object"}`, `{"a":`, `1}`, `{"a":1}`},
 			{`{"type":"object"}`, `{"a":`, `{"a":1}`, `{"a":1}`}, // it began anew
 		} {
-			o, err := NewOutput(json.RawMessage(tt.schema))
+			o, err := output.New(json.RawMessage(tt.schema))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,6 +18,7 @@ import (
 	"fmt"
 
 	"alisio/agent/clock"
+	"alisio/agent/output"
 	"alisio/agent/session"
 	"alisio/llm"
 	"alisio/plug"
@@ -87,7 +88,7 @@ type Input struct {
 	Display     string
 	Attachments []llm.Attachment
 	// Output is the form of the final answer; nil: any text.
-	Output *Output
+	Output *output.Schema
 	// MaxOutputTokens caps each answer of this run; zero leaves it to Limits.
 	MaxOutputTokens int
 	// OnEvent is called in line with every event, never by two goroutines at
