@@ -102,8 +102,8 @@ func (s *Schema) Check(answer string) (text string, problems []schema.Problem) {
 // Mark is how a question for an answer that fits begins, repairEnd how it ends. Stored
 // sessions hold them.
 const (
-	Mark = mark + "The answer does not fit the JSON Schema that was asked for:"
-	repairEnd  = "\nAnswer once more, with the whole JSON value and nothing else: no text around it and no code fence."
+	Mark      = mark + "The answer does not fit the JSON Schema that was asked for:"
+	repairEnd = "\nAnswer once more, with the whole JSON value and nothing else: no text around it and no code fence."
 )
 
 // Repair is what a model is told about an answer that does not fit.

@@ -2,7 +2,6 @@ package plain
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -23,12 +22,4 @@ func Age(now, then time.Time) string {
 		return fmt.Sprintf("%d d", d/day)
 	}
 	return fmt.Sprintf("%d mo", d/(30*day))
-}
-
-// AtHome writes a path below the home directory with ~.
-func AtHome(path, home string) string {
-	if rest, ok := strings.CutPrefix(path, home); ok && home != "" && (rest == "" || rest[0] == '/' || rest[0] == '\\') {
-		return "~" + rest
-	}
-	return path
 }

@@ -12,9 +12,6 @@ import (
 )
 
 const (
-	// maxQuestions and maxOptions bound what is asked at once (plug.UI), whatever a
-	// tool of a plugin wants.
-	maxQuestions, maxOptions = 4, 20
 	// maxWords bounds an answer in a person's own words, in characters: no more of it
 	// reaches the model.
 	maxWords = 4000
@@ -26,14 +23,14 @@ const (
 // what was typed before one could be read is no answer to it.
 func (l *Lines) choose(a asking, stop func()) answered {
 	n := len(a.q.Questions)
-	if n < 1 || n > maxQuestions {
-		return answered{err: fmt.Errorf("%s at once, and 1 to %d can be put", Count(n, "question", "questions"), maxQuestions)}
+	if n < 1 || n > plug.MaxQuestions {
+		return answered{err: fmt.Errorf("%s at once, and 1 to %d can be put", Count(n, "question", "questions"), plug.MaxQuestions)}
 	}
 	chosen := make([]plug.Chosen, n)
 	said := answered{Answer: plug.Answer{Decision: plug.Once, By: plug.ByUser, Chosen: chosen}}
 	for i, q := range a.q.Questions {
-		if len(q.Options) > maxOptions {
-			return answered{err: fmt.Errorf("question %d has %d options, and %d can be put", i+1, len(q.Options), maxOptions)}
+		if len(q.Options) > plug.MaxOptions {
+			return answered{err: fmt.Errorf("question %d has %d options, and %d can be put", i+1, len(q.Options), plug.MaxOptions)}
 		}
 		c, r := l.chooseOne(a, stop, i)
 		switch {

@@ -141,7 +141,7 @@ func placeName(path, home string, places map[string]place) string {
 	p := places[path]
 	name := p.label
 	if name == "" {
-		name = text.Line(plain.AtHome(path, home))
+		name = text.Line(text.AtHome(path, home))
 	}
 	if p.pinned {
 		name += " (pinned)"

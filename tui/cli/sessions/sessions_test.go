@@ -85,16 +85,6 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-func TestAtHome(t *testing.T) {
-	for _, c := range []struct{ path, home, want string }{
-		{"/home/a/x", "/home/a", "~/x"}, {"/home/a", "/home/a", "~"}, {"/home/ab", "/home/a", "/home/ab"}, {"/x", "", "/x"},
-	} {
-		if got := plain.AtHome(c.path, c.home); got != c.want {
-			t.Errorf("%v: got %q", c, got)
-		}
-	}
-}
-
 // isSafe fails when text would act on a terminal, new lines apart.
 func isSafe(t *testing.T, got string) {
 	t.Helper()
