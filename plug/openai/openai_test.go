@@ -11,6 +11,7 @@ import (
 
 	"alisio/llm"
 	"alisio/plug"
+	"alisio/plug/plugtest"
 )
 
 // register sets the plugin up and returns what it registered.
@@ -123,3 +124,5 @@ func TestSetupContactsNobody(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestConformance(t *testing.T) { plugtest.Run(t, Plugin) }

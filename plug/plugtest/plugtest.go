@@ -16,6 +16,10 @@ import (
 	"alisio/plug"
 )
 
+// refused is what the engine does not take of a hook's answer; any other error is the
+// hook's right.
+type refused struct{ error }
+
 // Run is the conformance suite of plugins (spec plugins.md, "Contract"): the plugin
 // has an identity, sets up on fresh hosts beside each other, leaves nothing when it
 // is undone or refused, offers tools that a model can call, returns from its hooks
@@ -241,8 +245,10 @@ func cancelledHooks(ctx context.Context, s suite) error {
 		soon := func(what string, do func() (string, error)) {
 			err := within(cancelLimit, what+" with a context that has ended", func() error {
 				said, err := do()
-				if err != nil {
+				if _, wrong := err.(refused); err != nil && !wrong {
 					return nil
+				} else if wrong {
+					return err
 				}
 				if !utf8.ValidString(said) || utf8.RuneCountInString(said) > plug.MaxText {
 					return fmt.Errorf("its text is no UTF-8, or longer than %d characters", plug.MaxText)
@@ -263,6 +269,9 @@ func cancelledHooks(ctx context.Context, s suite) error {
 			if x.Before != nil {
 				soon("BeforeCompact", func() (string, error) {
 					w, err := x.Before(over, plug.CompactionInput{Reason: "manual"})
+					if bad := w.Check(); err == nil && bad != nil {
+						err = refused{bad}
+					}
 					return w.Instructions, err
 				})
 			}

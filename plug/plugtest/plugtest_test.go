@@ -15,7 +15,6 @@ import (
 
 	"alisio/llm"
 	"alisio/plug"
-	"alisio/plug/openai"
 )
 
 type tool struct{ spec func() plug.ToolSpec }
@@ -68,10 +67,6 @@ func good() plug.Plugin {
 }
 
 func TestGoodPlugin(t *testing.T) { Run(t, good) }
-
-// The plugins of this repository pass it too, in tests of their own; this one has
-// no dependencies.
-func TestBuiltInPlugin(t *testing.T) { Run(t, openai.Plugin) }
 
 // setUp is a good plugin with another Setup.
 func setUp(do func(api *plug.API) error) func() plug.Plugin {
@@ -129,6 +124,11 @@ func TestBadPlugins(t *testing.T) {
 		}), "setup"},
 		"a bad command":      {setUp(func(api *plug.API) error { return ignore(api.AddSlashCommand(plug.SlashCommand{Name: "/x"})) }), "setup"},
 		"relative resources": {setUp(func(api *plug.API) error { return ignore(api.AddResources(plug.ResourceDirs{Skills: []string{"x"}})) }), "setup"},
+		"a wish that is refused": {setUp(func(api *plug.API) error {
+			return ignore(api.OnCompaction(plug.CompactionHooks{Before: func(context.Context, plug.CompactionInput) (plug.CompactionWish, error) {
+				return plug.CompactionWish{Fields: map[string]string{"no name": "x"}}, nil
+			}}))
+		}), "cancelled hooks"},
 		"state of the package": {setUp(func(api *plug.API) error {
 			if shared++; shared > 1 {
 				return nil
