@@ -3,10 +3,14 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"time"
 
 	"alisio/agent/compact"
 	"alisio/agent/host"
+	"alisio/agent/profile"
 	"alisio/agent/run"
+	"alisio/agent/session"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -55,6 +59,122 @@ func (a *App) compaction(c *conversation) run.Compaction {
 			return tell, reports, hookFailures(failed)
 		},
 	}
+}
+
+// Compacted is what came of a compaction that a person wanted.
+type Compacted = run.Compacted
+
+// Compact replaces the older part of a session's conversation by a checkpoint now,
+// whatever its length; wish says what the checkpoint is to hold.
+func (a *App) Compact(ctx context.Context, sessionID, wish string) (Compacted, error) {
+	if sessionID == "" {
+		return Compacted{}, errNothingSaid()
+	}
+	choice, err := a.modelFor(ctx, sessionID, "")
+	if err != nil {
+		return Compacted{}, err
+	}
+	c, unlock, err := a.between(ctx, sessionID, choice)
+	if err != nil {
+		return Compacted{}, err
+	}
+	defer unlock()
+	o := a.runOptions(c, choice, nil)
+	out, err := run.Compact(ctx, o, run.Input{SessionID: sessionID, OnEvent: a.host.Publish}, wish)
+	if store, ok := a.store.(session.Compactor); ok && out.Usage != (llm.Usage{}) {
+		err = errors.Join(err, session.Caused(store.AddUsage(context.WithoutCancel(ctx), sessionID, out.Usage)))
+	}
+	return out, err
+}
+
+// between takes a root session for what happens between its runs.
+func (a *App) between(ctx context.Context, id string, choice profile.Choice) (c *conversation, unlock func(), err error) {
+	unlock, head, err := a.lock(ctx, id, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err = a.sameServer(ctx, head, choice); err == nil && head.Parent != "" {
+		err = llm.Errorf(llm.CauseBadRequest, "session %s is a child of another, which works on its own conversation", id)
+	}
+	if err == nil {
+		c, err = a.conversation(id)
+	}
+	if err != nil {
+		unlock()
+		return nil, nil, err
+	}
+	return c, unlock, nil
+}
+
+func errNothingSaid() error {
+	return llm.Errorf(llm.CauseBadRequest, "nothing was said yet: the session does not exist")
+}
+
+// Replaced is what a compaction put in the place of what.
+type Replaced struct {
+	// When is zero, and Told is nil, where the event that tells of it is not there.
+	When       time.Time
+	Told       *plug.CompactionCompleted
+	Checkpoint llm.Message
+	Messages   []llm.Message
+}
+
+// LastCompaction is the newest compaction of a session that holds.
+func (a *App) LastCompaction(ctx context.Context, sessionID string) (r Replaced, err error) {
+	store, ok := a.store.(session.Compactor)
+	switch {
+	case sessionID == "":
+		return r, errNothingSaid()
+	case !ok:
+		return r, errNoCompactions()
+	}
+	if r.Checkpoint, r.Messages, err = store.LastCompaction(ctx, sessionID); err != nil {
+		return r, session.Caused(err)
+	}
+	events, ok := a.store.(interface {
+		EventsOf(ctx context.Context, id string, t plug.EventType, limit int) ([]plug.Event, error)
+	})
+	if !ok {
+		return r, nil
+	}
+	// After an undo the newest event is of one that does not hold any more.
+	list, err := events.EventsOf(ctx, sessionID, plug.TypeCompactionCompleted, mostRuns)
+	for _, e := range list {
+		if d, ok := e.Data.(plug.CompactionCompleted); ok && d.Replaced == len(r.Messages) {
+			r.When, r.Told = e.Time, &d
+			break
+		}
+	}
+	return r, session.Caused(err)
+}
+
+func errNoCompactions() error {
+	return llm.Errorf(llm.CauseBadRequest, "the store of this session can not compact")
+}
+
+// UndoCompaction takes back the newest compaction of a session, and returns how many
+// messages the model sees again.
+func (a *App) UndoCompaction(ctx context.Context, sessionID string) (restored int, err error) {
+	store, ok := a.store.(session.Compactor)
+	switch {
+	case sessionID == "":
+		return 0, errNothingSaid()
+	case !ok:
+		return 0, errNoCompactions()
+	}
+	unlock, _, err := a.lock(ctx, sessionID, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	_, gone, err := store.LastCompaction(ctx, sessionID)
+	if err == nil {
+		_, err = store.UndoCompaction(context.WithoutCancel(ctx), sessionID)
+	}
+	if err != nil {
+		return 0, session.Caused(err)
+	}
+	return len(gone), a.outside.Events(sessionID).Emit(ctx, plug.PrefixChanged{Cause: plug.PrefixUndo})
 }
 
 func hookFailures(failed []host.Failure) (all []run.HookFailure) {

@@ -165,6 +165,11 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 		}
 		a.host.Publish(e)
 	}
+	return run.Do(ctx, a.runOptions(c, choice, &active), in)
+}
+
+// runOptions are what the runs of a session work with.
+func (a *App) runOptions(c *conversation, choice profile.Choice, active *clock.Active) run.Options {
 	limits := limitsOf(a.o.Config, choice.Local)
 	spec := c.spec
 	if agent, err := a.agentOf(c); err == nil && c.parent == "" {
@@ -176,14 +181,14 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 	if d := spec.Timeout(); d > 0 && (limits.Timeout == 0 || d < limits.Timeout) {
 		limits.Timeout, limits.TimeoutGiven = d, true
 	}
-	return run.Do(ctx, run.Options{
+	return run.Options{
 		Provider: choice.Provider, Model: choice.Model, Effort: a.effortOf(c.chosen()), Turn: a.turnOf(c),
 		Start: a.starts(c), Nested: a.nested(c), Call: a.callParts(c), Plans: c.plans, Decided: a.decided(c),
 		Secrets: choice.Secrets, Store: a.store, Keep: a.Blobs().Keeper(), Alive: a.outside.Alive,
 		Files: ports.Files(c.files, a.Blobs().Opener(c.id), choice.Secrets),
 		Exec:  ports.Exec(c.files, choice.Secrets, a.o.Hermetic), Limits: limits,
-		Compaction: a.compaction(c), Clock: &active, Server: choice.Host,
-	}, in)
+		Compaction: a.compaction(c), Clock: active, Server: choice.Host,
+	}
 }
 
 // limitsOf are the limits of runs that ask a server, which is on this machine or not.

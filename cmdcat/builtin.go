@@ -20,6 +20,7 @@ func builtIn() []entry {
 		core("changelog", "", "what changed in this version", runChangelog),
 		core("clear", "", "begin a new session; this one is kept", runClear, "new").leaves().
 			lasting("nothing is needed, each without --session begins a new session"),
+		core("compact", "[TEXT|--show|--undo]", "sum up the older part of the conversation, TEXT says what to keep of it", runCompact),
 		core("effort", "[LEVEL]", "show or set the reasoning effort", runEffort).lasting("--effort"),
 		core("export", "[markdown|jsonl] FILE", "write the session into a new file", runExport),
 		core("model", "[NAME]", "list the models, or switch to one", runModel, "models").lasting("-m"),

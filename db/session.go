@@ -130,16 +130,33 @@ func (t *Tx) TouchSession(id string, updatedMs int64) error {
 // process works in it any more. addUsage is a JSON object of whole numbers, each
 // added to the one of that name; what else the stored object holds stays.
 func (t *Tx) LeaveSession(id string, updatedMs int64, addUsage string) error {
-	old, err := one(context.Background(), t, hot, `SELECT usage FROM sessions WHERE id = ?`, scanText, id)
+	sum, err := t.usage(id, addUsage)
 	if err != nil {
 		return err
 	}
-	sum, err := addNumbers(old, addUsage)
-	if err != nil {
-		return fmt.Errorf("store session: add usage: %w", err)
-	}
 	return t.recordOne(Fact{Kind: FactSession, Session: id, Key: "usage"}, `UPDATE sessions
 		SET updated_at = ?, usage = ?, locked_pid = NULL, locked_boot = NULL, locked_start = NULL WHERE id = ?`, nullNumber(updatedMs), sum, id)
+}
+
+// AddUsage adds to a session's usage as LeaveSession does, and changes nothing else.
+func (t *Tx) AddUsage(id, addUsage string) error {
+	sum, err := t.usage(id, addUsage)
+	if err != nil {
+		return err
+	}
+	return t.recordOne(Fact{Kind: FactSession, Session: id, Key: "usage"}, `UPDATE sessions SET usage = ? WHERE id = ?`, sum, id)
+}
+
+// usage is a session's, with so much more.
+func (t *Tx) usage(id, more string) (sum string, err error) {
+	old, err := one(context.Background(), t, hot, `SELECT usage FROM sessions WHERE id = ?`, scanText, id)
+	if err != nil {
+		return "", err
+	}
+	if sum, err = addNumbers(old, more); err != nil {
+		return "", fmt.Errorf("store session: add usage: %w", err)
+	}
+	return sum, nil
 }
 
 // addNumbers adds the numbers of one JSON object to those of another. An old one

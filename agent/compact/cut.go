@@ -32,6 +32,16 @@ func Cut(messages []llm.Message, keep, room int) (n int, ok bool) {
 	return last, last > least
 }
 
+// worthwhile is what a conversation takes at least, in tokens, for a checkpoint of its
+// last turns to be worth a request.
+const worthwhile = 4_000
+
+// Worth reports whether a checkpoint is of use although nothing is too long: there is
+// more than the turns that are kept, or these are long.
+func Worth(messages []llm.Message, keep int) bool {
+	return len(starts(messages)) > max(1, keep) || Tokens(messages...) > worthwhile
+}
+
 // starts are where the turns of a person begin.
 func starts(messages []llm.Message) []int {
 	var all []int

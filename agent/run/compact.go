@@ -103,7 +103,10 @@ func (l *loop) reduce(b compact.Limits) error {
 	if len(changed) == 0 {
 		return nil
 	}
-	if err := l.replace(store, session.Compaction{RunID: l.in.RunID, Kept: shorter}, shorter); err != nil {
+	switch err := l.replace(store, session.Compaction{RunID: l.in.RunID, Kept: shorter}, shorter); {
+	case errors.Is(err, session.ErrNotActive):
+		return nil
+	case err != nil:
 		return err
 	}
 	l.emit(plug.ContextReduced{Messages: len(changed)})
@@ -111,12 +114,16 @@ func (l *loop) reduce(b compact.Limits) error {
 	return l.storeError()
 }
 
-// replace stores what stands for the transcript from now on, and takes it.
+// replace stores what stands for the transcript from now on, and takes it. With
+// session.ErrNotActive nothing happened, and the run can go on.
 func (l *loop) replace(store session.Compactor, c session.Compaction, messages []llm.Message) error {
 	if err := l.flush(); err != nil {
 		return err
 	}
-	if _, err := store.Compact(l.lasting(), l.in.SessionID, c); err != nil {
+	switch _, err := store.Compact(l.lasting(), l.in.SessionID, c); {
+	case errors.Is(err, session.ErrNotActive):
+		return err // nothing was changed, and what there is is kept
+	case err != nil:
 		return l.breakStore(err)
 	}
 	l.messages = messages
@@ -136,7 +143,7 @@ func (l *loop) compact(reason plug.CompactionReason) error {
 	switch {
 	case !ok:
 		return l.skipped(reason, before, "the store of this session can not do it")
-	case !found:
+	case !found, reason == plug.CompactManual && !compact.Worth(l.messages, l.o.Compaction.KeepTurns):
 		return l.skipped(reason, before, "there is nothing older than what is kept")
 	case reason != plug.CompactManual && l.compactedAt == l.turn && l.compactions > 0:
 		return llm.Errorf(llm.CauseContextLength, "the conversation is too long again right after it was compacted").
@@ -145,26 +152,39 @@ func (l *loop) compact(reason plug.CompactionReason) error {
 	l.compactions++
 	l.compactedAt = l.turn
 	l.emit(plug.CompactionStarted{Reason: reason, Before: before, Messages: n})
-	var wishes []compact.Wish
+	wishes := l.wishes
 	if l.o.Compaction.Before != nil {
-		var failures []HookFailure
-		wishes, failures = l.o.Compaction.Before(l.ctx, reason, l.messages[:n])
+		asked, failures := l.o.Compaction.Before(l.ctx, reason, l.messages[:n])
+		wishes = append(asked, wishes...)
 		l.tellFailures(failures)
 	}
 	c, usage, err := l.summarize(l.messages[:n], wishes)
 	if err != nil {
-		l.emit(plug.CompactionFailed{Reason: reason, Error: err.Error()})
-		if errors.Is(err, errUnusable) && reason != plug.CompactBudget {
-			return l.storeError()
-		}
-		return err
+		return l.unmade(reason, err)
 	}
 	replaced, kept := l.messages[:n], l.messages[n:]
 	messages := append([]llm.Message{c.Message(replaced, l.bounds())}, kept...)
-	if err := l.replace(store, session.Compaction{RunID: l.in.RunID, Checkpoint: &messages[0], Kept: kept}, messages); err != nil {
+	switch err := l.replace(store, session.Compaction{RunID: l.in.RunID, Checkpoint: &messages[0], Kept: kept}, messages); {
+	case errors.Is(err, session.ErrNotActive):
+		return l.unmade(reason, err)
+	case err != nil:
 		return err
 	}
 	return l.compacted(reason, c, usage, before, n)
+}
+
+// unmade tells that no checkpoint came of a compaction. A run goes on without one that
+// was merely due.
+func (l *loop) unmade(reason plug.CompactionReason, err error) error {
+	why := err.Error()
+	if l.ctx.Err() != nil {
+		why = Stopped
+	}
+	l.emit(plug.CompactionFailed{Reason: reason, Error: why})
+	if reason == plug.CompactAuto && (errors.Is(err, errUnusable) || errors.Is(err, session.ErrNotActive)) {
+		return l.storeError()
+	}
+	return err
 }
 
 // keepRoom is how many tokens may stay as they are: half of what starts a compaction,
@@ -182,6 +202,7 @@ func (l *loop) keepRoom() int {
 }
 
 func (l *loop) skipped(reason plug.CompactionReason, before int, detail string) error {
+	l.whyNot = detail
 	l.emit(plug.CompactionSkipped{Reason: reason, Before: before, Detail: detail})
 	return l.storeError()
 }
@@ -209,6 +230,7 @@ func (l *loop) compacted(reason plug.CompactionReason, c compact.Checkpoint, u l
 		return err
 	}
 	told.After = l.used()
+	l.replaced = &told
 	l.emit(told)
 	l.emit(plug.PrefixChanged{Cause: plug.PrefixCompaction})
 	if err := l.storeError(); err != nil {

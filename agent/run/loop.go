@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"alisio/agent/clock"
+	"alisio/agent/compact"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -81,6 +82,10 @@ type asked struct {
 	// compactions counts them, compactedAt is the turn of the last.
 	compactions int
 	compactedAt int
+	// wishes are a person's, of a compaction by hand; replaced and whyNot what came of it.
+	wishes   []compact.Wish
+	replaced *plug.CompactionCompleted
+	whyNot   string
 }
 
 // ended is what the event that ends the run tells beside its error.

@@ -40,6 +40,11 @@ type Compactor interface {
 	// UndoCompaction takes back the newest compaction, and all shortening since, and
 	// returns how many messages are active again that were not.
 	UndoCompaction(ctx context.Context, id string) (restored int, err error)
+	// LastCompaction returns the newest checkpoint and the messages that gave way to
+	// it, or ErrNoCompaction.
+	LastCompaction(ctx context.Context, id string) (checkpoint llm.Message, replaced []llm.Message, err error)
+	// AddUsage adds what a request outside a run took to that of a session.
+	AddUsage(ctx context.Context, id string, u llm.Usage) error
 }
 
 // identity is what stays of a message when its content is shortened.
@@ -95,15 +100,38 @@ func active(rows []place) []int64 {
 	return now
 }
 
+// last says which row is the newest checkpoint, and which gave way to it: those that
+// were active and were not copied behind it.
+func last(rows []place) (checkpoint int64, replaced []int64, ok bool) {
+	at := newest(rows)
+	if at < 0 {
+		return 0, nil, false
+	}
+	replaced = active(rows[:at])
+	for _, r := range rows[at+1:] {
+		i := slices.Index(replaced, r.copyOf)
+		if i < 0 {
+			break
+		}
+		replaced = slices.Delete(replaced, i, i+1)
+	}
+	return rows[at].seq, replaced, true
+}
+
+// newest is the place of the newest checkpoint, below zero for none.
+func newest(rows []place) int {
+	for i, r := range slices.Backward(rows) {
+		if r.checkpoint && r.copyOf == 0 {
+			return i
+		}
+	}
+	return -1
+}
+
 // undone says which rows an undo of the newest compaction drops, and what is active
 // then.
 func undone(rows []place) (drop []int64, now []int64, ok bool) {
-	last := -1
-	for i, r := range rows {
-		if r.checkpoint && r.copyOf == 0 {
-			last = i
-		}
-	}
+	last := newest(rows)
 	if last < 0 {
 		return nil, nil, false
 	}

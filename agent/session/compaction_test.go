@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -71,6 +72,10 @@ func TestCompactAndUndo(t *testing.T) {
 	if got, want := texts(now()), []string{"sum", "prompt 2", "look", "result 2", "answer 2"}; !slices.Equal(got, want) {
 		t.Fatalf("got %q", got)
 	}
+	head, gone, err := s.LastCompaction(ctx, "s")
+	if err != nil || head.Text != "sum" || !slices.Equal(texts(gone), texts(before[:8])) {
+		t.Errorf("%q gave way to %q, %v", texts(gone), head.Text, err)
+	}
 	// What comes after stays, whatever is undone.
 	if err := s.Append(ctx, "s", "r3", talk(9, 1)...); err != nil {
 		t.Fatal(err)
@@ -83,6 +88,9 @@ func TestCompactAndUndo(t *testing.T) {
 	}
 	if _, err := s.UndoCompaction(ctx, "s"); err == nil {
 		t.Error("there was one more to undo")
+	}
+	if _, _, err := s.LastCompaction(ctx, "s"); !errors.Is(err, ErrNoCompaction) {
+		t.Errorf("of one that was undone: %v", err)
 	}
 	// People see each message once, the checkpoint that was undone not at all.
 	page, err := s.MessagesPage(ctx, "s", 0, 1000)

@@ -123,6 +123,24 @@ func (m *Memory) UndoCompaction(_ context.Context, id string) (restored int, err
 	return len(before.messages), nil
 }
 
+// LastCompaction implements Compactor.
+func (m *Memory) LastCompaction(_ context.Context, id string) (checkpoint llm.Message, gone []llm.Message, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, err := m.find(id)
+	if err != nil {
+		return checkpoint, nil, err
+	}
+	if len(s.before) == 0 {
+		return checkpoint, nil, fmt.Errorf("read session %s: %w", id, ErrNoCompaction)
+	}
+	r := s.before[len(s.before)-1]
+	return s.messages[0], slices.Clone(r.messages[:len(r.messages)-r.by+1]), nil
+}
+
+// AddUsage implements Compactor; no usage of a session is kept here.
+func (m *Memory) AddUsage(context.Context, string, llm.Usage) error { return nil }
+
 // Messages implements Store.
 func (m *Memory) Messages(_ context.Context, id string) ([]llm.Message, error) {
 	m.mu.Lock()

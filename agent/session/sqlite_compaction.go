@@ -105,12 +105,62 @@ func (s *SQLite) UndoCompaction(ctx context.Context, id string) (restored int, e
 	return restored, mapped("undo compaction of session "+id, err)
 }
 
+// LastCompaction implements Compactor. What can not be read is left out.
+func (s *SQLite) LastCompaction(ctx context.Context, id string) (checkpoint llm.Message, replaced []llm.Message, err error) {
+	if err := s.there(ctx, id); err != nil {
+		return checkpoint, nil, err
+	}
+	rows, _, err := places(ctx, s.db, id)
+	if err != nil {
+		return checkpoint, nil, mapped("read session "+id, err)
+	}
+	at, gone, ok := last(rows)
+	if !ok {
+		return checkpoint, nil, mapped("read session "+id, ErrNoCompaction)
+	}
+	for after := int64(0); after < at; {
+		page, err := s.db.MessagesPage(ctx, id, after, rowsAtOnce)
+		if err != nil || len(page) == 0 {
+			return checkpoint, replaced, mapped("read session "+id, err)
+		}
+		for _, r := range page {
+			after = r.Seq
+			_, wanted := slices.BinarySearch(gone, r.Seq)
+			if r.Seq != at && !wanted {
+				continue
+			}
+			switch m, err := codec.Decode([]byte(r.Body)); {
+			case err != nil:
+			case r.Seq == at:
+				checkpoint = m
+			default:
+				replaced = append(replaced, m)
+			}
+		}
+	}
+	return checkpoint, replaced, nil
+}
+
+// AddUsage implements Compactor.
+func (s *SQLite) AddUsage(ctx context.Context, id string, u llm.Usage) error {
+	usage, err := encodeUsage(u)
+	if err != nil {
+		return mapped("store session "+id, err)
+	}
+	return s.change(ctx, "store session "+id, func(tx *db.Tx) error { return tx.AddUsage(id, usage) })
+}
+
+// pager reads the rows of a session: the database, or what is written to it.
+type pager interface {
+	MessagesPage(ctx context.Context, id string, after int64, limit int) ([]db.Message, error)
+}
+
 // places reads what of the rows of a session decides whether they are active, and
 // which are.
-func places(ctx context.Context, tx *db.Tx, id string) (rows []place, active map[int64]bool, err error) {
+func places(ctx context.Context, from pager, id string) (rows []place, active map[int64]bool, err error) {
 	active = map[int64]bool{}
 	for after := int64(0); ; {
-		page, err := tx.MessagesPage(ctx, id, after, rowsAtOnce)
+		page, err := from.MessagesPage(ctx, id, after, rowsAtOnce)
 		if err != nil {
 			return nil, nil, err
 		}

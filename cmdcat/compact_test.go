@@ -1,0 +1,91 @@
+package cmdcat
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"alisio/agent"
+	"alisio/llm"
+)
+
+// talked is a session of so many runs whose next answer is a checkpoint.
+func (b *bench) talked(runs int) string {
+	b.t.Helper()
+	id := b.session("prompt 0 \x1b[31mred")
+	for i := 1; i < runs; i++ {
+		if _, err := b.app.Run(context.Background(), id, fmt.Sprintf("prompt %d", i), agent.RunOptions{}); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	return id
+}
+
+// saying gives an application a model with these answers.
+func saying(t *testing.T, answers ...string) func(*agent.Options) {
+	var turns []string
+	for _, a := range answers {
+		turns = append(turns, fmt.Sprintf(`{"text":%q}`, a))
+	}
+	return func(o *agent.Options) {
+		o.Provider = scripted(t, `{"model":"toy","turns":[`+strings.Join(turns, ",")+`]}`)
+	}
+}
+
+func TestCompactShowUndo(t *testing.T) {
+	for _, kind := range kinds {
+		b := newBench(t, kind, saying(t, "one", "two", "three", "four", `{"goal":"to talk"}`, `{"goal":"again"}`))
+		id := b.talked(4)
+		b.fails(id, "/compact --show", "nothing was compacted in this session")
+		b.fails(id, "/compact --undo", "nothing was compacted in this session")
+		if got := b.said(id, "/compact"); !strings.Contains(got, "4 messages gave way to a checkpoint") {
+			t.Errorf("%s: got %q", kind, got)
+		}
+		shown := b.said(id, "/compact --show")
+		if said := strings.Contains(shown, "manual: about"); said != (kind == "sqlite") { // which alone keeps when
+			t.Errorf("%s: got\n%s", kind, shown)
+		}
+		for _, want := range []string{"4 messages gave way:", "user       prompt 0", "assistant  two", "to this checkpoint:", "- to talk"} {
+			if !strings.Contains(shown, want) {
+				t.Errorf("%s: %q is not in\n%s", kind, want, shown)
+			}
+		}
+		if strings.ContainsRune(shown, '\x1b') {
+			t.Errorf("%s: %q commands a terminal", kind, shown)
+		}
+		if got := b.said(id, "/compact"); !strings.Contains(got, "nothing was compacted: ") {
+			t.Errorf("%s: again: %q", kind, got)
+		}
+		if got := b.said(id, "/compact --undo"); !strings.Contains(got, "4 messages again") {
+			t.Errorf("%s: undone: %q", kind, got)
+		}
+		b.fails(id, "/compact --undo", "nothing was compacted in this session")
+		if got := b.said(id, "/compact what was said first"); !strings.Contains(got, "4 messages gave way") {
+			t.Errorf("%s: after the undo: %q", kind, got)
+		}
+	}
+}
+
+func TestCompactMistakes(t *testing.T) {
+	b := newBench(t, "memory", nil)
+	b.fails("", "/compact", "nothing was said yet")
+	b.fails("", "/compact --show", "nothing was said yet")
+	b.fails("", "/compact --undo", "nothing was said yet")
+	id := b.session("x")
+	b.fails(id, "/compact --shwo", `unknown flag "--shwo"; did you mean --show?`)
+	b.fails(id, "/compact --show --undo", `--show takes nothing behind it, found "--undo"`)
+	b.fails(id, "/compact --undo 3", `--undo takes nothing behind it, found "3"`)
+}
+
+// A line of the list is bounded, whatever a message holds.
+func TestGist(t *testing.T) {
+	long := llm.Message{Role: llm.RoleTool, Parts: []llm.Part{{Type: llm.PartText, Text: strings.Repeat("x", 1<<20)}}}
+	if got := clip(gist(long), gistCells); len(got) > gistCells+3 {
+		t.Errorf("%d bytes", len(got))
+	}
+	called := llm.Message{Role: llm.RoleAssistant, Calls: []llm.ToolCall{{Name: "read_file"}, {Name: "shell"}}}
+	if got := gist(called); got != "(calls read_file, shell)" {
+		t.Errorf("got %q", got)
+	}
+}
