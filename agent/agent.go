@@ -18,6 +18,7 @@ import (
 	"alisio/agent/clock"
 	"alisio/agent/config"
 	"alisio/agent/host"
+	"alisio/agent/ledger"
 	"alisio/agent/outside"
 	"alisio/agent/perm"
 	"alisio/agent/profile"
@@ -106,8 +107,9 @@ type App struct {
 	closing  bool // Close was called
 	closed   bool // and nothing begins any more
 	sessions map[string]*conversation
-	trees    map[string]*tree // by root
-	skills   *resource.Skills // as they were found last
+	trees    map[string]*tree          // by root
+	books    map[string]*ledger.Ledger // of the runs that are under way, by session
+	skills   *resource.Skills          // as they were found last
 }
 
 // Outcome is what became of a run.
@@ -141,6 +143,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	a := &App{
 		o: o, store: o.Store, providers: &profile.Registry{}, waits: &clock.HumanWaits{},
 		clients: clients, sessions: make(map[string]*conversation), trees: make(map[string]*tree),
+		books: make(map[string]*ledger.Ledger),
 	}
 	if a.store == nil {
 		a.store = session.NewMemory()

@@ -8,6 +8,7 @@ import (
 
 	"alisio/agent/compact"
 	"alisio/agent/host"
+	"alisio/agent/ledger"
 	"alisio/agent/profile"
 	"alisio/agent/run"
 	"alisio/agent/session"
@@ -80,6 +81,7 @@ func (a *App) Compact(ctx context.Context, sessionID, wish string) (Compacted, e
 	}
 	defer unlock()
 	o := a.runOptions(c, choice, nil)
+	o.Ledger = ledger.New(a.limits())
 	out, err := run.Compact(ctx, o, run.Input{SessionID: sessionID, OnEvent: a.host.Publish}, wish)
 	if store, ok := a.store.(session.Compactor); ok && out.Usage != (llm.Usage{}) {
 		err = errors.Join(err, session.Caused(store.AddUsage(context.WithoutCancel(ctx), sessionID, out.Usage)))

@@ -38,7 +38,9 @@ func (a *App) hostOptions() host.Options {
 		HTTP:  func(p plug.Purpose) *http.Client { return a.clients.Client(string(p)) },
 		State: a.pluginState(),
 		Exec:  a.pluginExec, Git: a.pluginGit,
-		Complete: a.complete,
+		Complete: func(ctx context.Context, plugin string, q plug.Completion) (plug.Completed, error) {
+			return a.complete(ctx, plug.SpentOnPlugin, plugin, q)
+		},
 		Models: plug.Models{
 			List: func(ctx context.Context) ([]llm.Model, error) {
 				c, err := a.Models(ctx, false)

@@ -2,11 +2,14 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"alisio/agent/compact"
 	"alisio/agent/config"
+	"alisio/agent/ledger"
 	"alisio/agent/profile"
 	"alisio/agent/session"
 	"alisio/agent/text"
@@ -154,7 +157,7 @@ func (a *App) SideQuestion(ctx context.Context, sessionID, question string) (str
 			messages = messages[:len(messages)-1] // a run is under way: calls without results
 		}
 	}
-	done, err := a.complete(ctx, plug.Completion{
+	done, err := a.complete(ctx, plug.SpentOnQuestion, "", plug.Completion{
 		SessionID: sessionID, Effort: a.effortOf(a.settings(sessionID)),
 		Instructions: "Answer the last question briefly. It stands beside the task: call no tool, and do not go on with the task.",
 		Messages:     append(slices.Clip(messages), llm.Message{Role: llm.RoleUser, Text: question}),
@@ -162,11 +165,39 @@ func (a *App) SideQuestion(ctx context.Context, sessionID, question string) (str
 	return done.Text, err
 }
 
-// complete asks a model for one answer without tools (plug.API.Complete).
-func (a *App) complete(ctx context.Context, q plug.Completion) (plug.Completed, error) {
+// complete asks a model for one answer without tools (plug.API.Complete). It counts to
+// the budget of the run that is under way in the session, else it has one of its own.
+func (a *App) complete(ctx context.Context, reason plug.SpentOn, by string, q plug.Completion) (plug.Completed, error) {
 	c, err := a.modelFor(ctx, q.SessionID, q.Model)
 	if err != nil {
 		return plug.Completed{}, err
 	}
-	return c.Complete(ctx, q)
+	book, running := a.bookOf(q.SessionID)
+	if q.MaxOutputTokens <= 0 {
+		q.MaxOutputTokens = maxCompletion
+	}
+	held, err := book.Reserve(ledger.Ask{
+		By: by, Model: c.Model, Input: len(q.Instructions)/compact.CharsPerToken + compact.Tokens(q.Messages...), Output: q.MaxOutputTokens,
+	})
+	if err != nil {
+		return plug.Completed{}, err
+	}
+	q.MaxOutputTokens = held.Output
+	done, err := c.Complete(ctx, q)
+	u, estimated := done.Usage, done.Usage == llm.Usage{}
+	switch {
+	case estimated && done.Text == "":
+		held.Release()
+		return done, err
+	case estimated:
+		u = llm.Usage{Input: len(q.Instructions)/compact.CharsPerToken + compact.Tokens(q.Messages...), Output: len(done.Text) / compact.CharsPerToken}
+	}
+	held.Settle(string(reason), u, estimated)
+	if store, ok := a.store.(session.Compactor); ok && !running && q.SessionID != "" {
+		err = errors.Join(err, session.Caused(store.AddUsage(context.WithoutCancel(ctx), q.SessionID, u)))
+	}
+	return done, err
 }
+
+// maxCompletion bounds an answer for which nobody set a bound, in tokens.
+const maxCompletion = 4096

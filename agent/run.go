@@ -165,7 +165,15 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 		}
 		a.host.Publish(e)
 	}
-	return run.Do(ctx, a.runOptions(c, choice, &active), in)
+	o := a.runOptions(c, choice, &active)
+	book, closeBook := a.budget(ctx, c, in.Continues)
+	defer closeBook()
+	o.Ledger = book
+	out, err := run.Do(ctx, o, in)
+	if passed := book.Passed(); passed != "" {
+		a.o.Log.Warn(passed)
+	}
+	return out, err
 }
 
 // runOptions are what the runs of a session work with.

@@ -24,6 +24,7 @@ type CompactionStarted struct {
 
 // CompactionCompleted tells that a checkpoint stands in the place of older messages.
 type CompactionCompleted struct {
+	Beside
 	Reason CompactionReason `json:"reason"`
 	// Before and After are tokens, estimated where the server did not report them.
 	Before int `json:"before"`
@@ -49,6 +50,7 @@ type CompactionSkipped struct {
 
 // CompactionFailed tells that no checkpoint came of it; nothing was replaced.
 type CompactionFailed struct {
+	Beside
 	Reason CompactionReason `json:"reason"`
 	Error  string           `json:"error"`
 }

@@ -29,6 +29,7 @@ type ReasoningText struct {
 
 // TurnCompleted tells that a model's answer is stored.
 type TurnCompleted struct {
+	Beside
 	// Turn is 1-based.
 	Turn int `json:"turn"`
 	// Tokens is input and output so far in this run.
@@ -118,6 +119,7 @@ type ResponseTruncated struct {
 
 // RunCompleted ends a run whose model had nothing more to do.
 type RunCompleted struct {
+	Beside
 	Tokens    int    `json:"tokens"`
 	Text      string `json:"text"`
 	Truncated bool   `json:"truncated,omitempty"`
@@ -129,12 +131,14 @@ type RunCompleted struct {
 
 // RunTurnsExceeded ends a run that met its turn limit; everything is kept.
 type RunTurnsExceeded struct {
+	Beside
 	Turns    int `json:"turns"`
 	MaxTurns int `json:"maxTurns"`
 }
 
 // RunFailed ends a run with a readable sentence and its cause.
 type RunFailed struct {
+	Beside
 	Error string    `json:"error"`
 	Code  llm.Cause `json:"code"`
 	// Timeout is set when the code is "timeout", Truncation when it is
@@ -147,6 +151,7 @@ type RunFailed struct {
 
 // RunCancelled ends a run that was stopped by the person or the program.
 type RunCancelled struct {
+	Beside
 	Error string `json:"error"`
 }
 

@@ -2,6 +2,7 @@ package plug
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ func line(old, new string) []byte {
 
 func TestDecodeEvent(t *testing.T) {
 	e, err := DecodeEvent(line("", ""))
-	if err != nil || e.ID != 7 || e.Seq != 1 || e.Time.UnixMilli() != 1_767_323_045_678 || e.Data != (RunCompleted{Tokens: 3, Text: "<done> & dusted"}) {
+	if err != nil || e.ID != 7 || e.Seq != 1 || e.Time.UnixMilli() != 1_767_323_045_678 || !reflect.DeepEqual(e.Data, RunCompleted{Tokens: 3, Text: "<done> & dusted"}) {
 		t.Errorf("got %+v, %v", e, err)
 	}
 }

@@ -20,10 +20,17 @@ type Limits struct {
 	// TruncationRecoveries is how often a turn is asked for again whose answer the
 	// cap made unusable.
 	TruncationRecoveries int
+	// MaxTokens and MaxCost are the budget of a run with all below it; zero when unset.
+	// The cost is in the currency of the models' prices.
+	MaxTokens int
+	MaxCost   float64
 	// MaxContextChars bounds what instructions and conversation may have together, in
 	// characters.
 	MaxContextChars int
 }
+
+// mostTokens bounds a budget, in tokens.
+const mostTokens = 2_000_000_000
 
 // Compaction says when a conversation gives way to a checkpoint, and how (spec
 // runner.md, "Compaction").

@@ -34,6 +34,8 @@ type Overrides struct {
 	Model    *string
 	Mode     *string
 	MaxTurns *int
+	// MaxTokens and MaxCost are numbers as they were typed.
+	MaxTokens, MaxCost *string
 	// Timeout is a whole number of milliseconds.
 	Timeout *time.Duration
 	// AddDirs join the directories of the files.
@@ -163,6 +165,13 @@ func flags(o Overrides, dir string) node {
 	if o.MaxTurns != nil {
 		given("--max-turns", node{kind: isNumber, text: strconv.Itoa(*o.MaxTurns)}, "limits", "maxTurns")
 	}
+	number := func(flag, key string, s *string) {
+		if s != nil {
+			given(flag, node{kind: isNumber, text: *s}, "limits", key)
+		}
+	}
+	number("--max-tokens", "maxTokens", o.MaxTokens)
+	number("--max-cost", "maxCost", o.MaxCost)
 	if o.Timeout != nil {
 		given("--timeout", node{kind: isNumber, text: strconv.FormatInt(o.Timeout.Milliseconds(), 10)}, "limits", "timeoutMs")
 	}

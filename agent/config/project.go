@@ -121,6 +121,13 @@ func larger(found, inForce node) bool {
 	return errA == nil && errB == nil && a > b
 }
 
+// dearer is larger for what has a fraction.
+func dearer(found, inForce node) bool {
+	a, errA := strconv.ParseFloat(found.text, 64)
+	b, errB := strconv.ParseFloat(inForce.text, 64)
+	return errA == nil && errB == nil && a > b
+}
+
 // longer is larger where 0 stands for no limit, which is the loosest of all.
 func longer(found, inForce node) bool {
 	return found.kind == isNumber && inForce.text != "0" && (found.text == "0" || larger(found, inForce))

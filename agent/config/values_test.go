@@ -97,6 +97,7 @@ func TestKeysAreThoseOfTheManual(t *testing.T) {
 		"models.<id>.price.input": "", "models.<id>.price.output": "", "models.<id>.price.cachedInput": "",
 		"limits.maxTurns": "100", "limits.maxOutputTokens": "", "limits.timeoutMs": "600000", "limits.firstTokenTimeoutMs": "120000",
 		"limits.firstTokenRetries": "1", "limits.idleTimeoutMs": "120000", "limits.truncationRecoveries": "2",
+		"limits.maxTokens": "", "limits.maxCost": "",
 		"limits.maxContextChars": "800000", "compaction.auto": "true", "compaction.threshold": "0.85", "compaction.keepTurns": "2",
 		"compaction.maxOutputTokens": "16000",
 		"context.claudeMdFallback":   "false", "context.maxBytes": "32768",

@@ -48,7 +48,12 @@ func (h *Host) api(e *entry) *plug.API {
 			}
 			return h.o.Git(ctx, id, sessionID, dir, args...)
 		},
-		Complete: member1(h, e, "ask the model", h.o.Complete),
+		Complete: func(ctx context.Context, q plug.Completion) (plug.Completed, error) {
+			if err := h.allows(e, h.o.Complete != nil); err != nil {
+				return plug.Completed{}, fmt.Errorf("ask the model: %w", err)
+			}
+			return h.o.Complete(ctx, id, q)
+		},
 		Models:   h.models(e),
 		Sessions: h.sessions(e),
 		UI:       h.surface(e),

@@ -51,7 +51,7 @@ type Options struct {
 	// Exec and Git are told which plugin asks.
 	Exec     func(ctx context.Context, plugin, sessionID string, c plug.Command) (plug.Exit, error)
 	Git      func(ctx context.Context, plugin, sessionID, dir string, args ...string) (plug.Exit, error)
-	Complete func(ctx context.Context, c plug.Completion) (plug.Completed, error)
+	Complete func(ctx context.Context, plugin string, c plug.Completion) (plug.Completed, error)
 	Models   plug.Models
 	Sessions plug.Sessions
 	// Ask puts questions of plugins to the person: the queue of the gate, which checks

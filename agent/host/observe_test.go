@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -101,7 +102,7 @@ func TestObserversSeeEventsInOrder(t *testing.T) {
 		}
 		h.Publish(plug.Event{}) // of no type
 		synctest.Wait()
-		if len(all.events) != 200 || all.events[198].Data != delta(99) || all.events[199].Data != turn(99) {
+		if len(all.events) != 200 || !reflect.DeepEqual(all.events[198].Data, delta(99)) || !reflect.DeepEqual(all.events[199].Data, turn(99)) {
 			t.Errorf("got %d events", len(all.events))
 		}
 		ids, ephemeral := turns.ids("s")

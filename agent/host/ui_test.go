@@ -236,8 +236,8 @@ func TestMembersReachTheEngine(t *testing.T) {
 			say("git ", p, " ", s, " ", dir, " ", args)
 			return plug.Exit{}, nil
 		},
-		Complete: func(_ context.Context, c plug.Completion) (plug.Completed, error) {
-			say("complete ", c.SessionID)
+		Complete: func(_ context.Context, p string, c plug.Completion) (plug.Completed, error) {
+			say("complete ", p, " ", c.SessionID)
 			return plug.Completed{}, nil
 		},
 		Sessions: plug.Sessions{
@@ -262,7 +262,7 @@ func TestMembersReachTheEngine(t *testing.T) {
 	if err := errors.Join(err, err2, err3, err4); err != nil || exit.Code != 3 || child.ID != "s" || !api.Sessions.IsRunning("s") {
 		t.Errorf("got %v, %v, %v", exit, child, err)
 	}
-	if want := []string{"exec p s ls", "git p s /d [status -s]", "complete s", "get s"}; !slices.Equal(got, want) {
+	if want := []string{"exec p s ls", "git p s /d [status -s]", "complete p s", "get s"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

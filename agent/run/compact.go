@@ -180,7 +180,7 @@ func (l *loop) unmade(reason plug.CompactionReason, err error) error {
 	if l.ctx.Err() != nil {
 		why = Stopped
 	}
-	l.emit(plug.CompactionFailed{Reason: reason, Error: why})
+	l.emit(plug.CompactionFailed{Beside: l.beside(), Reason: reason, Error: why})
 	if reason == plug.CompactAuto && (errors.Is(err, errUnusable) || errors.Is(err, session.ErrNotActive)) {
 		return l.storeError()
 	}
@@ -211,7 +211,7 @@ func (l *loop) skipped(reason plug.CompactionReason, before int, detail string) 
 // it replaced and still holds.
 func (l *loop) compacted(reason plug.CompactionReason, c compact.Checkpoint, u llm.Usage, before, n int) error {
 	told := plug.CompactionCompleted{
-		Reason: reason, Before: before, Replaced: n, Structured: c.Structured, Partial: c.Partial,
+		Beside: l.beside(), Reason: reason, Before: before, Replaced: n, Structured: c.Structured, Partial: c.Partial,
 		SummarizedTokens: u.Input, CheckpointTokens: u.Output, Plugins: map[string]string{},
 	}
 	var tell []Injected
@@ -282,13 +282,13 @@ func (l *loop) summarize(messages []llm.Message, wishes []compact.Wish) (c compa
 		if !done {
 			continue
 		}
-		if a.usage != nil {
-			u = *a.usage
-		} else {
+		guessed := a.usage == nil || *a.usage == llm.Usage{}
+		if guessed {
 			u = llm.Usage{Input: l.fixed() + compact.Tokens(r.summary.messages...), Output: len(a.said()) / charsPerToken}
-			l.usage.guessed = true
+		} else {
+			u = *a.usage
 		}
-		l.count(&u)
+		l.count(a, plug.SpentOnCompaction, &u, guessed)
 		c, ok := compact.Read(a.said(), a.message.Truncated)
 		if !ok {
 			return c, u, unusable(a.message.Truncated, output)
@@ -314,6 +314,7 @@ func (r *request) summarized(a *answer) (done bool, err error) {
 		r.spent(a)
 		return false, context.Cause(r.ctx)
 	case a.err != nil && llm.OutputTruncated(a.err):
+		r.spent(a)
 		return false, unusable(true, r.summary.output)
 	case a.err != nil:
 		r.spent(a)

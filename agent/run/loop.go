@@ -9,6 +9,7 @@ import (
 
 	"alisio/agent/clock"
 	"alisio/agent/compact"
+	"alisio/agent/ledger"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -48,7 +49,10 @@ type loop struct {
 	denied    int
 	allDenied bool
 
+	// maxOutput caps an answer; sentOutput is what the budget left of that in the last
+	// request.
 	maxOutput    int
+	sentOutput   int
 	outputSource plug.OutputSource
 
 	outbox
@@ -112,7 +116,11 @@ func newLoop(ctx context.Context, o Options, in Input) (*loop, error) {
 	if l.plans == nil {
 		l.plans = &Plans{}
 	}
+	if l.o.Ledger == nil {
+		l.o.Ledger = ledger.New(ledger.Limits{})
+	}
 	l.maxOutput, l.outputSource = o.Limits.output(in.MaxOutputTokens, o.Model)
+	l.sentOutput = l.maxOutput
 	l.limit()
 	if err := l.load(); err != nil {
 		l.stop()

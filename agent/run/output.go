@@ -31,7 +31,7 @@ func (l *loop) fit(m llm.Message) (again bool, err error) {
 	switch {
 	case m.Truncated && (len(problems) > 0 || endsOpen(m.Text)):
 		return false, llm.Errorf(llm.CauseOutputTruncated,
-			"the answer was cut before its JSON was complete (output limit: %d tokens)", l.maxOutput).
+			"the answer was cut before its JSON was complete (output limit: %d tokens)", l.sentOutput).
 			WithHint("raise limits.maxOutputTokens, or ask for less in one answer")
 	case len(problems) == 0:
 		l.text = text

@@ -138,7 +138,7 @@ func (r *request) truncated(a *answer, reason plug.CutReason) error {
 	of := r.o.Limits.TruncationRecoveries
 	if r.cuts >= of {
 		r.ended.truncation = &plug.Truncation{
-			Attempts: r.cuts + 1, MaxOutputTokens: r.maxOutput, Source: r.outputSource, Model: r.o.Model.ID,
+			Attempts: r.cuts + 1, MaxOutputTokens: r.sentOutput, Source: r.outputSource, Model: r.o.Model.ID,
 		}
 		if err := r.keep(a, true, nil); err != nil {
 			return err
@@ -146,7 +146,7 @@ func (r *request) truncated(a *answer, reason plug.CutReason) error {
 		return r.cutError(a, reason)
 	}
 	r.cuts++
-	told := plug.TruncationRecovery{Attempt: r.cuts, Of: of, Reason: reason, MaxOutputTokens: r.maxOutput}
+	told := plug.TruncationRecovery{Attempt: r.cuts, Of: of, Reason: reason, MaxOutputTokens: r.sentOutput}
 	if lower := lowerEffort(r.o.Model, r.effort); lower != r.effort {
 		r.effort, told.Effort = lower, lower
 	}
@@ -170,7 +170,7 @@ func (r *request) cutError(a *answer, reason plug.CutReason) *llm.Error {
 	} else if a.said() != "" {
 		what = "before it was usable"
 	}
-	return llm.Errorf(llm.CauseOutputTruncated, "the answer was cut %s%s (output limit: %d tokens)", what, after(r.cuts+1), r.maxOutput).
+	return llm.Errorf(llm.CauseOutputTruncated, "the answer was cut %s%s (output limit: %d tokens)", what, after(r.cuts+1), r.sentOutput).
 		WithHint("raise limits.maxOutputTokens, ask for smaller steps, or lower --effort")
 }
 

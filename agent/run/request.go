@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"alisio/agent/ledger"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -42,6 +43,8 @@ type request struct {
 	shrunk bool
 	// summary is set in a request for a checkpoint.
 	summary *summary
+	// left is what the budget leaves for the answer, zero before it was asked.
+	left int
 }
 
 // request gets the answer of a turn, emits its deltas, and stores it.
@@ -99,6 +102,9 @@ func (r *request) send() *answer {
 	}
 	r.sends++
 	a := &answer{sent: time.Now()}
+	if a.err = r.reserve(a); a.err != nil {
+		return a
+	}
 	r.during(plug.StageWaiting)
 	a.err = r.stream(a)
 	if a.err == nil && a.message == nil {
@@ -171,6 +177,8 @@ type answer struct {
 	message  *llm.Message
 	usage    *llm.Usage
 	err      error
+	// held is what the budget holds for it until it is counted.
+	held *ledger.Reservation
 }
 
 // stream ranges over the provider's events. A panic in the provider is its
@@ -206,6 +214,9 @@ func (r *request) body() llm.Request {
 	messages, output := r.messages, r.maxOutput
 	if r.summary != nil {
 		messages, output = r.summary.messages, r.summary.output
+	}
+	if r.left > 0 {
+		output = r.left
 	}
 	if r.notice != "" {
 		messages = append(messages[:len(messages):len(messages)], llm.Message{Role: llm.RoleUser, Text: r.notice})

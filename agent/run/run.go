@@ -18,6 +18,7 @@ import (
 	"fmt"
 
 	"alisio/agent/clock"
+	"alisio/agent/ledger"
 	"alisio/agent/output"
 	"alisio/agent/session"
 	"alisio/llm"
@@ -51,6 +52,8 @@ type Options struct {
 	Files  *plug.Files
 	Exec   *plug.Exec
 	Limits Limits
+	// Ledger is the budget of the run; nil: there is none.
+	Ledger *ledger.Ledger
 	// Compaction says when the conversation is compacted.
 	Compaction Compaction
 	// Clock is the run's active time, which Limits.Timeout bounds; nil: one that
@@ -200,7 +203,7 @@ func (l *loop) answered(m llm.Message) (again bool, err error) {
 	}
 	if m.Truncated {
 		l.truncated = true
-		l.emit(plug.ResponseTruncated{Turn: l.turn, MaxOutputTokens: l.maxOutput, Source: l.outputSource})
+		l.emit(plug.ResponseTruncated{Turn: l.turn, MaxOutputTokens: l.sentOutput, Source: l.outputSource})
 	}
 	return l.more()
 }
@@ -228,6 +231,8 @@ func (l *loop) finish(err error) Outcome {
 // ending is what becomes of the run, with the event that tells of it.
 func (l *loop) ending(err error) (Outcome, plug.Payload) {
 	out := Outcome{RunID: l.in.RunID, Text: l.text, Usage: l.usage.Usage, Guessed: l.usage.guessed, Turns: l.turn, Denied: l.denied}
+	beside := l.beside()
+	out.Usage = l.usage.Usage
 	switch {
 	case err == nil:
 		out.Status = Completed
@@ -235,20 +240,20 @@ func (l *loop) ending(err error) (Outcome, plug.Payload) {
 			out.Code = llm.CausePermission
 		}
 		return out, plug.RunCompleted{
-			Tokens: l.tokens, Text: l.text, Truncated: l.truncated, Denied: l.denied, Code: out.Code,
+			Beside: beside, Tokens: l.tokens, Text: l.text, Truncated: l.truncated, Denied: l.denied, Code: out.Code,
 		}
 	case errors.Is(err, errTurns):
 		out.Status, out.Code = TurnsExceeded, llm.CauseTurns
-		return out, plug.RunTurnsExceeded{Turns: l.turn, MaxTurns: l.o.Limits.maxTurns()}
+		return out, plug.RunTurnsExceeded{Beside: beside, Turns: l.turn, MaxTurns: l.o.Limits.maxTurns()}
 	case l.caller.Err() != nil && l.storeError() == nil:
 		out.Status = Cancelled
-		return out, plug.RunCancelled{Error: Stopped}
+		return out, plug.RunCancelled{Beside: beside, Error: Stopped}
 	case l.storeError() == nil && errors.Is(context.Cause(l.ctx), clock.ErrLimit):
 		err = l.timeUsedUp()
 	}
 	out.Status, out.Err = Failed, asError(err)
 	out.Code = out.Err.Cause
-	failed := plug.RunFailed{Error: out.Err.Message, Code: out.Code, Hint: out.Err.Hint}
+	failed := plug.RunFailed{Beside: beside, Error: out.Err.Message, Code: out.Code, Hint: out.Err.Hint}
 	switch out.Code {
 	case llm.CauseTimeout:
 		failed.Timeout = l.ended.timeout

@@ -26,13 +26,15 @@ func (l *loop) completed(a *answer, m llm.Message) error {
 	if u != nil {
 		done.Usage = &plug.Usage{Input: u.Input, Output: u.Output, CachedInput: u.CachedInput}
 	}
-	if u == nil || *u == (llm.Usage{}) {
-		u, l.usage.guessed = l.estimate(m), true
+	guessed := u == nil || *u == (llm.Usage{})
+	if guessed {
+		u = l.estimate(m)
 	}
-	l.count(u)
+	l.count(a, plug.SpentOnTurn, u, guessed)
+	done.Beside = l.beside()
 	done.Tokens = l.tokens
 	l.messages = append(l.messages, m)
-	if !l.usage.guessed || a.usage != nil && *a.usage != (llm.Usage{}) {
+	if !guessed {
 		l.reported, l.reportedAt = u.Input+u.Output, len(l.messages)
 	}
 	l.hold(done, m)
@@ -40,28 +42,6 @@ func (l *loop) completed(a *answer, m llm.Message) error {
 		return nil // the run's end follows at once
 	}
 	return l.flush()
-}
-
-// count adds what the server reported of an answer, of one that is of no use too.
-func (l *loop) count(u *llm.Usage) {
-	if u != nil {
-		l.usage.Usage = l.usage.Add(*u)
-		l.tokens += u.Input + u.Output
-	}
-}
-
-// spent counts what an answer took that is of no use: what the server reported, or an
-// estimate where it has worked on it.
-func (l *loop) spent(a *answer) {
-	u := a.usage
-	var e *llm.Error
-	if u == nil && errors.As(a.err, &e) {
-		u = e.Usage
-	}
-	if u == nil && a.received {
-		u, l.usage.guessed = l.estimate(llm.Message{Text: a.said()}), true
-	}
-	l.count(u)
 }
 
 // estimate stands in for usage that the server did not report: four characters

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -129,6 +130,10 @@ func commonFlags() []flag {
 			Set: setJSON},
 		{Name: "keep", In: []string{"demo"}, Help: "keep the demonstration's repository, and say where",
 			Set: args.On(func(s *settings) *bool { return &s.keep })},
+		{Name: "max-cost", In: settingVerbs(), Arg: "AMOUNT", Help: "the most that a run may cost, by models.<id>.price",
+			Set: aNumber(func(s *settings) **string { return &s.overrides.MaxCost })},
+		{Name: "max-tokens", In: settingVerbs(), Arg: "N", Help: "the most tokens that a run may take with all below it",
+			Set: aNumber(func(s *settings) **string { return &s.overrides.MaxTokens })},
 		{Name: "max-turns", In: settingVerbs(), Arg: "N", Help: "stop after so many answers of the model; default: 100",
 			Set: setMaxTurns},
 		{Name: "mode", In: settingVerbs(), Arg: "MODE", Values: []string{"ask", "auto", "full"}, Help: "permission mode: ask, auto (writes allowed), full",
@@ -199,6 +204,18 @@ func setMaxTurns(s *settings, v string) error {
 	}
 	s.overrides.MaxTurns = &n
 	return nil
+}
+
+// aNumber makes a setter of a number whose range the configuration knows.
+func aNumber(field func(*settings) **string) func(*settings, string) error {
+	return func(s *settings, v string) error {
+		var n json.Number
+		if err := json.Unmarshal([]byte(v), &n); err != nil || string(n) != v {
+			return fmt.Errorf("found %s, allowed: a number", base.Clipped(v))
+		}
+		*field(s) = &v
+		return nil
+	}
 }
 
 // setTimeout takes a time with its unit: a bare number could be seconds, as for others,

@@ -51,6 +51,13 @@ func rangeOf(t *testing.T, words string) span {
 			}
 			return s
 		}
+		if rest == "0.0001 100000" {
+			s := span{allowed: "a number from 0.0001 to 100000", good: []string{"0.5", "0.0001", "100000", "1e3"}}
+			for _, v := range []string{"0", "-1", "100000.1", "1e999", `"1"`, "false", "null"} {
+				s.bad = append(s.bad, refused{v, v})
+			}
+			return s
+		}
 		s := span{allowed: "a number from 0 to 1000000, for a million tokens", good: []string{"0.5", "0", "1000000", "1e3"}}
 		for _, v := range []string{"-0.001", "1000000.1", "1e999", `"1"`, "false", "null"} {
 			s.bad = append(s.bad, refused{v, v})
@@ -294,6 +301,7 @@ func TestEveryKeyKeepsToItsLayer(t *testing.T) {
 		"limits.timeoutMs": {"599999", "0"}, "limits.firstTokenTimeoutMs": {"100", "120001"}, "limits.idleTimeoutMs": {"120000", "0"},
 		"limits.firstTokenRetries": {"0", "2"}, "limits.truncationRecoveries": {"1", "3"},
 		"limits.maxContextChars": {"799999", "800001"},
+		"limits.maxTokens":       {"1", ""}, "limits.maxCost": {"0.5", ""},
 		"limits.maxOutputTokens": {"1", ""}, // any value is stricter than none
 	}
 	eachKey(t, func(t *testing.T, key string, row []string, s span) {

@@ -30,7 +30,7 @@ func validValues() map[string][]string {
 		"DIR": {"dir", "two words", "./dir"}, "FILE": {"file", "two words", "-file"},
 		"URL": {"http://127.0.0.1:9/v1", "=", ""}, "SESSION": {"1a", "2b"}, "ID": {"1a", "-1", "--id", "a=b"},
 		"AGENT": {"plan", "build", "none"}, "PLUGIN": {"toy", "-1", "--id", "a=b"},
-		"N": {"1", "7"}, "TIME": {"90s", "0"}, "NAME": {"toy", "a/b=c", "--odd", "-m"}, "TEXT": {"two words", "", "--", "-"},
+		"N": {"1", "7"}, "AMOUNT": {"1", "0.5"}, "TIME": {"90s", "0"}, "NAME": {"toy", "a/b=c", "--odd", "-m"}, "TEXT": {"two words", "", "--", "-"},
 	}
 }
 

@@ -240,6 +240,9 @@ func (f *Flag[S]) apart(value string) error {
 	return fmt.Errorf("flag --%s takes its value behind =, as --%s=%s; behind -- %s is a word of its own", f.Name, f.Name, value, value)
 }
 
+// mostMeant is how many flags that begin with a word are named.
+const mostMeant = 4
+
 // unknownFlag tells of a flag that there is not, with the one that it begins, or is
 // like. The hyphens do not count for its likeness to others.
 func (t *Table[S, R]) unknownFlag(word, name string, words []string) error {
@@ -252,8 +255,11 @@ func (t *Table[S, R]) unknownFlag(word, name string, words []string) error {
 	}
 	word, _, _ = strings.Cut(word, "=")
 	near, ok := config.Nearest(name, names)
-	if len(longer) == 1 {
+	switch {
+	case len(longer) == 1:
 		near, ok = longer[0], true
+	case len(longer) > 1 && len(longer) <= mostMeant && !slices.Contains(longer, near):
+		return fmt.Errorf("unknown flag %s; those that begin so: --%s", Quote(word), strings.Join(longer, ", --"))
 	}
 	if ok {
 		return fmt.Errorf("unknown flag %s, did you mean %q?", Quote(word), "--"+near)

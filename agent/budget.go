@@ -1,0 +1,67 @@
+package agent
+
+import (
+	"context"
+
+	"alisio/agent/ledger"
+	"alisio/plug"
+)
+
+// budget opens the account of a run: that of a child counts in the one of the run that
+// it works for. A run that goes on with another begins with what that one used.
+func (a *App) budget(ctx context.Context, c *conversation, continues string) (book *ledger.Ledger, end func()) {
+	used := a.usedBefore(ctx, c.id, continues)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	below := ledger.Limits{MaxTokens: c.spec.MaxTokens}
+	switch {
+	case a.books[c.parent] != nil && c.parent != "":
+		book = a.books[c.parent].Below(below)
+	case a.books[c.tree.root] != nil && c.parent != "":
+		book = a.books[c.tree.root].Below(below)
+	default: // nothing that could bound it is under way
+		book = ledger.New(a.limits()).Below(below)
+	}
+	book.Used(used)
+	a.books[c.id] = book
+	return book, func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		delete(a.books, c.id)
+	}
+}
+
+// limits are those of one run and all below it.
+func (a *App) limits() ledger.Limits {
+	return ledger.Limits{MaxTokens: a.o.Config.Limits.MaxTokens, MaxCost: a.o.Config.Limits.MaxCost}
+}
+
+// bookOf is the account of the run that is under way in a session, or else a fresh one.
+func (a *App) bookOf(sessionID string) (book *ledger.Ledger, running bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if book := a.books[sessionID]; book != nil {
+		return book, true
+	}
+	return ledger.New(a.limits()), false
+}
+
+// usedBefore is what an interrupted run had used, in tokens, by its events.
+func (a *App) usedBefore(ctx context.Context, id, runID string) (tokens int) {
+	s, ok := a.store.(interface {
+		RunEvents(ctx context.Context, id, runID string) ([]plug.Event, error)
+	})
+	if !ok || runID == "" {
+		return 0
+	}
+	events, err := s.RunEvents(ctx, id, runID)
+	if err != nil {
+		a.o.Log.Warn("what the interrupted run used is not known", "error", err)
+	}
+	for _, e := range events {
+		if d, ok := e.Data.(plug.TurnCompleted); ok {
+			tokens = d.Tokens
+		}
+	}
+	return tokens
+}

@@ -1,0 +1,77 @@
+package run
+
+import (
+	"errors"
+
+	"alisio/agent/compact"
+	"alisio/agent/ledger"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// reserve takes what a request may use out of the budget, each time that it is sent.
+func (r *request) reserve(a *answer) error {
+	r.left = 0
+	b := r.body()
+	held, err := r.o.Ledger.Reserve(ledger.Ask{
+		Model: r.o.Model, Input: r.fixed() + compact.Tokens(b.Messages...), Output: b.MaxOutputTokens,
+	})
+	if err != nil {
+		return err
+	}
+	a.held, r.left = held, held.Output
+	if r.summary == nil {
+		r.sentOutput = held.Output
+	}
+	return nil
+}
+
+// count adds what an answer took, of one that is of no use too; nil: nothing.
+func (l *loop) count(a *answer, reason plug.SpentOn, u *llm.Usage, estimated bool) {
+	if u == nil {
+		a.held.Release()
+		return
+	}
+	a.held.Settle(string(reason), *u, estimated)
+	l.usage.Usage = l.usage.Add(*u)
+	l.usage.guessed = l.usage.guessed || estimated
+	l.tokens += u.Input + u.Output
+}
+
+// spent counts what an answer took that is of no use: what the server reported, or an
+// estimate where it has worked on it.
+func (r *request) spent(a *answer) {
+	u, estimated := a.usage, false
+	var e *llm.Error
+	if u == nil && errors.As(a.err, &e) {
+		u = e.Usage
+	}
+	if u == nil && a.received {
+		u, estimated = r.estimate(llm.Message{Text: a.said()}), true
+	}
+	reason := plug.SpentOnRetry
+	if r.summary != nil {
+		reason = plug.SpentOnCompaction
+	}
+	r.count(a, reason, u, estimated)
+}
+
+// beside is what was spent beside the turns since it was last told. What others asked
+// for counts for the run as well.
+func (l *loop) beside() plug.Beside {
+	var all []plug.Spent
+	for _, e := range l.o.Ledger.Take() {
+		reason := plug.SpentOn(e.For)
+		if reason == plug.SpentOnTurn {
+			continue
+		}
+		if reason == plug.SpentOnPlugin || reason == plug.SpentOnQuestion {
+			l.usage.Usage = l.usage.Add(e.Usage)
+		}
+		all = append(all, plug.Spent{
+			For: reason, By: e.By, Model: e.Model, Estimated: e.Estimated,
+			Usage: plug.Usage{Input: e.Usage.Input, Output: e.Usage.Output, CachedInput: e.Usage.CachedInput},
+		})
+	}
+	return plug.Beside{Spent: all}
+}
