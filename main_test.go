@@ -178,6 +178,7 @@ var arrows = []repocheck.Row{
 	{Package: "agent/profile", May: []string{"plug", "llm", "agent/config"}},
 	{Package: "agent/host", May: []string{"plug", "llm", "db/storage", "agent/config", "agent/text"}},
 	{Package: "agent/compact", May: []string{"llm"}},
+	{Package: "agent/account", May: []string{"plug", "llm", "agent/session", "agent/text"}},
 	{Package: "agent/ledger", May: []string{"llm"}},
 	{Package: "agent/output", May: []string{"llm", "llm/schema"}},
 	{Package: "agent/run", May: []string{"plug", "llm", "llm/schema", "agent/clock", "agent/compact", "agent/gate", "agent/ledger", "agent/output", "agent/session", "agent/text"}},
@@ -195,7 +196,7 @@ var arrows = []repocheck.Row{
 	{Package: "tui/cli/args", May: []string{"agent/config", "llm"}},
 	{Package: "tui/cli/base", May: []string{"agent", "agent/config", "agent/text", "llm", "tui/plain", "tui/term"}},
 	{Package: "tui/cli/extend", May: []string{"agent", "agent/text", "cmdcat", "plug", "tui/cli/base", "tui/term"}},
-	{Package: "tui/cli/sessions", May: []string{"agent", "agent/config", "agent/text", "plug", "llm", "tui/cli/base", "tui/plain", "tui/term"}},
+	{Package: "tui/cli/sessions", May: []string{"agent", "agent/config", "agent/account", "agent/text", "plug", "llm", "tui/cli/base", "tui/plain", "tui/term"}},
 	{Package: "tui/cli", May: []string{"agent", "agent/config", "agent/doctor", "agent/perm", "agent/text", "agent/trust", "cmdcat", "plug", "llm", "tui/cli/args", "tui/cli/base", "tui/cli/extend", "tui/cli/sessions", "tui/plain", "tui/term"}},
 
 	{Package: "main", May: []string{"tui/cli", "agent/proc", "agent/tools", "llm/script", "plug/openai"}},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"alisio/agent/account"
 	"alisio/agent/perm"
 	"alisio/agent/session"
 	"alisio/llm"
@@ -18,6 +19,8 @@ type Stats struct {
 	Cut      bool
 	Messages int
 	Usage    llm.Usage
+	// Account is what was spent on what, empty where the store keeps no events in pages.
+	Account  account.Account
 	Statuses []Status
 }
 
@@ -51,7 +54,10 @@ func (a *App) Stats(ctx context.Context, sessionID string) (Stats, error) {
 			s.Usage = s.Usage.Add(r.Usage)
 		}
 	}
-	return s, nil
+	if st, ok := a.store.(account.Store); ok {
+		s.Account, err = account.Of(ctx, st, sessionID)
+	}
+	return s, session.Caused(err)
 }
 
 // Access is what may happen in a session, each effect "allow", "ask" or "deny".

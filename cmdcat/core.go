@@ -266,6 +266,9 @@ func runStats(ctx context.Context, c *Catalog, in Input) (Result, error) {
 		rows = append(rows, []string{p.Plugin, p.Text})
 	}
 	out := rows.String()
+	if len(s.Account.Rows) > 0 {
+		out += "\n" + s.Account.Table().String() + "\n"
+	}
 	for _, p := range c.app.DiagnosticLines() {
 		out += p + "\n"
 	}

@@ -48,6 +48,8 @@ type Usage struct {
 	Input       int `json:"input"`
 	Output      int `json:"output"`
 	CachedInput int `json:"cachedInput,omitempty"`
+	// Cost is by the price of the model, in its currency; absent where it has none.
+	Cost float64 `json:"cost,omitempty"`
 }
 
 // ToolStarted tells that a call's plan stands, or that it never will.

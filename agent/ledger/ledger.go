@@ -69,6 +69,8 @@ type Entry struct {
 	For, By string
 	Model   string
 	Usage   llm.Usage
+	// Cost is by the price of the model, zero without one.
+	Cost float64
 	// Estimated: the server reported no usage.
 	Estimated bool
 }
@@ -197,7 +199,7 @@ func (r *Reservation) Settle(reason string, u llm.Usage, estimated bool) {
 		at.spent.tokens = min(at.spent.tokens+took.tokens, math.MaxInt64/2)
 		at.spent.cost += took.cost
 	}
-	r.l.entries = append(r.l.entries, Entry{For: reason, By: r.ask.By, Model: r.ask.Model.ID, Usage: u, Estimated: estimated})
+	r.l.entries = append(r.l.entries, Entry{For: reason, By: r.ask.By, Model: r.ask.Model.ID, Usage: u, Cost: took.cost / million, Estimated: estimated})
 }
 
 // Release gives back what was held for a request of which nothing was used.

@@ -70,7 +70,7 @@ func (l *loop) beside() plug.Beside {
 		}
 		all = append(all, plug.Spent{
 			For: reason, By: e.By, Model: e.Model, Estimated: e.Estimated,
-			Usage: plug.Usage{Input: e.Usage.Input, Output: e.Usage.Output, CachedInput: e.Usage.CachedInput},
+			Usage: plug.Usage{Input: e.Usage.Input, Output: e.Usage.Output, CachedInput: e.Usage.CachedInput, Cost: e.Cost},
 		})
 	}
 	return plug.Beside{Spent: all}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"alisio/agent/ledger"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -25,6 +26,9 @@ func (l *loop) completed(a *answer, m llm.Message) error {
 	u := a.usage
 	if u != nil {
 		done.Usage = &plug.Usage{Input: u.Input, Output: u.Output, CachedInput: u.CachedInput}
+		if p := l.o.Model.Price; p != nil {
+			done.Usage.Cost = ledger.Cost(*u, *p)
+		}
 	}
 	guessed := u == nil || *u == (llm.Usage{})
 	if guessed {

@@ -29,6 +29,7 @@ type Flags struct {
 	Label       *string
 	Workspace   string
 	Yes         bool
+	Usage       bool
 	Acknowledge bool
 }
 

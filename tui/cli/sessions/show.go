@@ -25,6 +25,9 @@ const (
 // Show prints a session's conversation.
 func Show(ctx context.Context, c *Call) (int, error) {
 	return c.LookSession(ctx, func(store *agent.Store, s agent.Session) error {
+		if c.Usage {
+			return c.showUsage(ctx, store, s.ID)
+		}
 		sum, err := store.Summary(ctx, s.ID)
 		if err != nil {
 			return err

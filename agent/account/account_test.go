@@ -1,0 +1,105 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"alisio/agent/session"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// store is one of func fields' plain kind: events and children by session.
+type store struct {
+	events   map[string][]plug.Payload
+	children map[string][]session.Session
+	pages    int
+}
+
+func (s *store) EventsPage(_ context.Context, id string, after int64, limit int) (page []plug.Event, err error) {
+	s.pages++
+	for i, p := range s.events[id] {
+		if n := int64(i + 1); n > after && len(page) < limit {
+			page = append(page, plug.Event{ID: n, SessionID: id, RunID: "r", Data: p})
+		}
+	}
+	return page, nil
+}
+
+func (s *store) Children(_ context.Context, id string) ([]session.Session, error) {
+	return s.children[id], nil
+}
+
+func turn(n, tokens int, u *plug.Usage, spent ...plug.Spent) plug.TurnCompleted {
+	return plug.TurnCompleted{Turn: n, Tokens: tokens, Usage: u, Beside: plug.Beside{Spent: spent}}
+}
+
+func spent(reason plug.SpentOn, by string, in, out int) plug.Spent {
+	return plug.Spent{For: reason, By: by, Usage: plug.Usage{Input: in, Output: out}}
+}
+
+func TestOf(t *testing.T) {
+	s := &store{
+		events: map[string][]plug.Payload{
+			"root": {
+				plug.RunStarted{},
+				turn(1, 110, &plug.Usage{Input: 100, Output: 10, CachedInput: 60, Cost: 0.5}),
+				turn(2, 190, nil, spent(plug.SpentOnRetry, "", 20, 5)), // 55 are the turn's, by estimate
+				plug.CompactionCompleted{SummarizedTokens: 40, CheckpointTokens: 4},
+				plug.CompactionFailed{Beside: plug.Beside{Spent: []plug.Spent{spent(plug.SpentOnCompaction, "", 7, 1)}}},
+				plug.RunCompleted{Beside: plug.Beside{Spent: []plug.Spent{
+					spent(plug.SpentOnPlugin, "toy\x1b[2J", 3, 1), spent(plug.SpentOnQuestion, "", 2, 1), spent("later", "", 1, 0),
+				}}},
+				plug.RunFailed{}, plug.RunCancelled{}, plug.RunTurnsExceeded{},
+			},
+			"kid":      {turn(1, 33, &plug.Usage{Input: 30, Output: 3})},
+			"grandkid": {turn(1, 5, &plug.Usage{Input: 4, Output: 1}), plug.RunFailed{Beside: plug.Beside{Spent: []plug.Spent{spent(plug.SpentOnRetry, "", 9, 0)}}}},
+		},
+		children: map[string][]session.Session{"root": {{ID: "kid", Agent: "explore"}}, "kid": {{ID: "grandkid", Agent: "deep"}}},
+	}
+	a, err := Of(t.Context(), s, "root")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range a.Rows {
+		got = append(got, fmt.Sprintf("%s %d %d/%d %v", r.What, r.Requests, r.Usage.Input, r.Usage.Output, r.Estimated))
+	}
+	want := []string{
+		"turns 2 155/10 true", "retries 1 20/5 false", "compactions 2 47/5 false", "questions 1 2/1 false", "plugin toy 1 3/1 false",
+		"for later 1 1/0 false", "child explore 3 43/4 false",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if a.Total.Usage != (llm.Usage{Input: 271, Output: 26, CachedInput: 60}) || a.Total.Requests != 11 || a.Total.Cost != 0.5 {
+		t.Errorf("total %+v", a.Total)
+	}
+	if len(a.Turns) != 2 || a.Turns[0].Turn != 1 || a.Turns[0].Tokens != 110 {
+		t.Errorf("turns %+v", a.Turns)
+	}
+	table := a.Table().String()
+	for _, want := range []string{"~155", "0.5", "share", "total"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("%q is not in\n%s", want, table)
+		}
+	}
+	if strings.ContainsRune(table, '\x1b') {
+		t.Error("a name commands the terminal")
+	}
+}
+
+// What can not be is bounded: children that are their own parents, and long histories.
+func TestBounds(t *testing.T) {
+	s := &store{events: map[string][]plug.Payload{}, children: map[string][]session.Session{"a": {{ID: "b"}}, "b": {{ID: "a"}}}}
+	for i := range 3 * pageSize {
+		s.events["a"] = append(s.events["a"], turn(i, i, &plug.Usage{Input: 1}))
+	}
+	a, err := Of(t.Context(), s, "a")
+	if err != nil || a.Rows[0].Requests != 3*pageSize || s.pages > 4*(maxDepth+2) {
+		t.Errorf("got %+v in %d pages, %v", a.Rows, s.pages, err)
+	}
+}
