@@ -110,11 +110,11 @@ func (a *App) childConversation(r child.Request) (c *conversation, done func(), 
 	t := a.treeOf(r.Root)
 	c = &conversation{
 		id: r.Session, parent: parent, tree: t, label: r.Label, spec: r.Spec, ceiling: r.Ceiling, dir: a.o.Dir, files: t.files,
-		plans: &run.Plans{}, texts: make(map[string]string),
+		plans: &run.Plans{}, sent: &run.Sent{}, texts: make(map[string]string),
 	}
 	if was := a.sessions[r.Session]; was != nil { // of its last run: who still holds it sees no change
 		was.mu.Lock()
-		c.plans, c.texts, c.hasFiles = was.plans, was.texts, was.hasFiles
+		c.plans, c.sent, c.texts, c.hasFiles = was.plans, was.sent, was.texts, was.hasFiles
 		was.mu.Unlock()
 	}
 	if r.Workspace != "" {

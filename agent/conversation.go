@@ -37,6 +37,7 @@ type conversation struct {
 	files *workspace.Workspace
 	dir   string
 	plans *run.Plans
+	sent  *run.Sent
 	// over: the child's run has ended. App.mu guards it.
 	over bool
 
@@ -84,7 +85,7 @@ func (a *App) conversation(id string) (*conversation, error) {
 	c := a.sessions[id]
 	if c == nil {
 		t := a.treeOf(id)
-		c = &conversation{id: id, dir: a.o.Dir, tree: t, files: t.files, plans: &run.Plans{}, texts: make(map[string]string)}
+		c = &conversation{id: id, dir: a.o.Dir, tree: t, files: t.files, plans: &run.Plans{}, sent: &run.Sent{}, texts: make(map[string]string)}
 		a.sessions[id] = c
 	}
 	return c, nil

@@ -38,6 +38,9 @@ type Request struct {
 	Effort string
 	// SessionID is opaque and serves cache affinity alone.
 	SessionID string
+	// Sent, if set, is given the bytes of the request each time before they go out, and
+	// does not change them. A provider without a wire does not call it.
+	Sent func(body []byte)
 }
 
 // EventKind says what an Event carries.

@@ -41,6 +41,20 @@ type TurnCompleted struct {
 	// the first delta, absent when nothing streamed.
 	DurationMs int64  `json:"durationMs"`
 	TTFTMs     *int64 `json:"ttftMs,omitempty"`
+	// Sent tells of the request's bytes; nil of earlier versions.
+	Sent *Sent `json:"sent,omitempty"`
+}
+
+// Sent is the body of a turn's request beside that of the turn before it in the session
+// (spec runner.md, "Stable prefix").
+type Sent struct {
+	// Bytes is its length, zero where nothing goes over a wire.
+	Bytes int `json:"bytes,omitempty"`
+	// Shared is how many bytes it begins with that the one before began with: the place
+	// of the first that differs. Nil: another process sent the one before, or none did.
+	Shared *int `json:"shared,omitempty"`
+	// Key stands for model, agent, tools and instructions, a word each.
+	Key string `json:"key"`
 }
 
 // Usage is llm.Usage in an event.

@@ -35,7 +35,7 @@ func (f *fake) ID() string { return "fake" }
 func (f *fake) Close() error { return nil }
 
 func (f *fake) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
-	req.Messages = slices.Clone(req.Messages)
+	req.Messages, req.Sent = slices.Clone(req.Messages), nil
 	f.requests, f.times = append(f.requests, req), append(f.times, time.Now())
 	n := min(len(f.requests), len(f.answers)) - 1
 	return func(yield func(llm.Event, error) bool) { f.answers[n](ctx, req, yield) }

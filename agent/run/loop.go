@@ -116,6 +116,9 @@ func newLoop(ctx context.Context, o Options, in Input) (*loop, error) {
 	if l.plans == nil {
 		l.plans = &Plans{}
 	}
+	if l.o.Sent == nil {
+		l.o.Sent = &Sent{}
+	}
 	if l.o.Ledger == nil {
 		l.o.Ledger = ledger.New(ledger.Limits{})
 	}

@@ -43,6 +43,9 @@ type request struct {
 	shrunk bool
 	// summary is set in a request for a checkpoint.
 	summary *summary
+	// sending is the body that was sent last, sent what is told of it.
+	sending []byte
+	sent    plug.Sent
 	// left is what the budget leaves for the answer, zero before it was asked.
 	left int
 }
@@ -59,6 +62,9 @@ func (l *loop) request() (llm.Message, error) {
 	}
 	if n := len(l.messages); n > 0 && partial(l.messages[n-1]) {
 		r.notice = noticeOn
+	}
+	if err := l.tellPrefix(); err != nil {
+		return llm.Message{}, err
 	}
 	for {
 		a := r.send()
@@ -221,10 +227,14 @@ func (r *request) body() llm.Request {
 	if r.notice != "" {
 		messages = append(messages[:len(messages):len(messages)], llm.Message{Role: llm.RoleUser, Text: r.notice})
 	}
-	return llm.Request{
+	req := llm.Request{
 		Model: r.o.Model.ID, Instructions: r.now.Instructions, Messages: messages, Tools: r.offered,
 		MaxOutputTokens: output, SessionID: r.in.SessionID, Effort: r.effort,
 	}
+	if r.summary == nil {
+		req.Sent = r.sentBody
+	}
+	return req
 }
 
 func (r *request) take(a *answer, ev llm.Event) {

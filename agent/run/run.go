@@ -52,6 +52,8 @@ type Options struct {
 	Files  *plug.Files
 	Exec   *plug.Exec
 	Limits Limits
+	// Sent is what is known of the session's last request; nil: nothing is.
+	Sent *Sent
 	// Ledger is the budget of the run; nil: there is none.
 	Ledger *ledger.Ledger
 	// Compaction says when the conversation is compacted.

@@ -14,9 +14,9 @@ import (
 
 // completed counts an answer, stores it together with the event that reports it,
 // and takes it into the transcript.
-func (l *loop) completed(a *answer, m llm.Message) error {
+func (r *request) completed(a *answer, m llm.Message) error {
 	done := plug.TurnCompleted{
-		Turn: l.turn, Calls: len(m.Calls), Model: l.o.Model.ID,
+		Turn: r.turn, Calls: len(m.Calls), Model: r.o.Model.ID,
 		DurationMs: time.Since(a.sent).Milliseconds(),
 	}
 	if !a.first.IsZero() {
@@ -26,26 +26,26 @@ func (l *loop) completed(a *answer, m llm.Message) error {
 	u := a.usage
 	if u != nil {
 		done.Usage = &plug.Usage{Input: u.Input, Output: u.Output, CachedInput: u.CachedInput}
-		if p := l.o.Model.Price; p != nil {
+		if p := r.o.Model.Price; p != nil {
 			done.Usage.Cost = ledger.Cost(*u, *p)
 		}
 	}
 	guessed := u == nil || *u == (llm.Usage{})
 	if guessed {
-		u = l.estimate(m)
+		u = r.estimate(m)
 	}
-	l.count(a, plug.SpentOnTurn, u, guessed)
-	done.Beside = l.beside()
-	done.Tokens = l.tokens
-	l.messages = append(l.messages, m)
+	r.count(a, plug.SpentOnTurn, u, guessed)
+	done.Beside, done.Sent = r.beside(), r.toldSent()
+	done.Tokens = r.tokens
+	r.messages = append(r.messages, m)
 	if !guessed {
-		l.reported, l.reportedAt = u.Input+u.Output, len(l.messages)
+		r.reported, r.reportedAt = u.Input+u.Output, len(r.messages)
 	}
-	l.hold(done, m)
+	r.hold(done, m)
 	if len(m.Calls) == 0 {
 		return nil // the run's end follows at once
 	}
-	return l.flush()
+	return r.flush()
 }
 
 // estimate stands in for usage that the server did not report: four characters

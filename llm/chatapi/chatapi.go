@@ -104,6 +104,7 @@ func (c *Client) stream(ctx context.Context, req llm.Request, yield func(llm.Eve
 		Path: "/chat/completions", Model: req.Model, Session: req.SessionID,
 		Elsewhere: elsewhere,
 		Optional:  c.optional(),
+		Sent:      req.Sent,
 		Body:      func(without wire.Names) ([]byte, error) { return c.body(req, without) },
 	}
 	read := func(t *wire.Turn) wire.Protocol {

@@ -11,7 +11,7 @@ import (
 // conversation share their bytes up to the last stored message and prompt
 // caches hit (spec runner.md, "Stable prefix"):
 //
-//	model, stream, effort, extra, tools sorted by name | messages | limits
+//	model, stream, extra, tools sorted by name | messages | effort, limits
 //
 // The fields that the server refuses are left out.
 // It fails when the history is not valid, instead of letting a server say so.
@@ -22,10 +22,6 @@ func (c *Client) body(req llm.Request, without wire.Names) ([]byte, error) {
 	b = append(b, `,"stream":true`...)
 	if c.cfg.StreamUsage && !without.Has("stream_options") {
 		b = append(b, `,"stream_options":{"include_usage":true}`...)
-	}
-	if req.Effort != "" {
-		b = append(b, `,"reasoning_effort":`...)
-		b = wire.AppendString(b, req.Effort)
 	}
 	b, err := wire.AppendExtra(b, c.cfg.ExtraBody, c.own(req)...)
 	if err != nil {
@@ -41,6 +37,10 @@ func (c *Client) body(req llm.Request, without wire.Names) ([]byte, error) {
 		return nil, err
 	}
 	b = append(h.b, ']')
+	if req.Effort != "" {
+		b = append(b, `,"reasoning_effort":`...)
+		b = wire.AppendString(b, req.Effort)
+	}
 	if name := c.tokenParameter(); name != "" && req.MaxOutputTokens > 0 && !without.Has(name) {
 		b = append(b, ',')
 		b = wire.AppendString(b, name)

@@ -30,8 +30,8 @@ func optional() []wire.Field {
 // caches hit (spec runner.md, "Stable prefix"; protocol, "Stateless multi-turn
 // recipe"):
 //
-//	model, stream, store, include, effort, cache key, extra, tools sorted by name,
-//	instructions | input | limit
+//	model, stream, store, include, cache key, extra, tools sorted by name,
+//	instructions | input | effort, limit
 //
 // It fails when the history is not valid, instead of letting a server say so.
 func (c *Client) body(req llm.Request, without wire.Names) ([]byte, error) {
@@ -49,7 +49,6 @@ func (c *Client) body(req llm.Request, without wire.Names) ([]byte, error) {
 	if !without.Has("stream_options") {
 		b = append(b, `,"stream_options":{"include_obfuscation":false}`...)
 	}
-	b = appendReasoning(b, req.Effort, without)
 	if req.SessionID != "" && !without.Has("prompt_cache_key") {
 		b = append(b, `,"prompt_cache_key":`...)
 		b = wire.AppendString(b, cacheKey(req.SessionID))
@@ -71,7 +70,7 @@ func (c *Client) body(req llm.Request, without wire.Names) ([]byte, error) {
 	if err := h.Check(req.Messages, h.message); err != nil {
 		return nil, err
 	}
-	b = append(h.b, ']')
+	b = appendReasoning(append(h.b, ']'), req.Effort, without)
 	if req.MaxOutputTokens > 0 && c.cfg.TokenParameter != "omit" {
 		b = append(b, `,"max_output_tokens":`...)
 		b = strconv.AppendInt(b, int64(req.MaxOutputTokens), 10)

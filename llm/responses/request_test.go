@@ -62,13 +62,13 @@ func TestBody(t *testing.T) {
 		Tools:    []llm.Tool{{Name: "b", Description: "B"}, {Name: "a", Description: "A", Schema: json.RawMessage(` {"type":"object"} `)}},
 		Messages: []llm.Message{user("hi"), said("", call("c1", "a", "")), result("c1", "ok\n"), said("done", call("c2", "b", `{"x":1}`)), result("c2", "")},
 	}
-	want := frame + `,"reasoning":{"effort":"low","summary":"auto"},"prompt_cache_key":"s","tools":[` +
+	want := frame + `,"prompt_cache_key":"s","tools":[` +
 		`{"type":"function","name":"a","description":"A","parameters":{"type":"object"},"strict":false},` +
 		`{"type":"function","name":"b","description":"B","parameters":{"type":"object","properties":{}},"strict":false}],"parallel_tool_calls":true,` +
 		`"instructions":"Be \"brief\"","input":[{"role":"user","content":"hi"},` +
 		`{"type":"function_call","call_id":"c1","name":"a","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":"ok\n"},` +
 		`{"role":"assistant","content":"done"},{"type":"function_call","call_id":"c2","name":"b","arguments":"{\"x\":1}"},` +
-		`{"type":"function_call_output","call_id":"c2","output":""}],"max_output_tokens":99}`
+		`{"type":"function_call_output","call_id":"c2","output":""}],"reasoning":{"effort":"low","summary":"auto"},"max_output_tokens":99}`
 	if got := build(t, Config{}, req); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -78,7 +78,7 @@ func TestBody(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	got = build(t, Config{}, req, "reasoning.summary", "parallel_tool_calls", "prompt_cache_key")
-	if !strings.Contains(got, `"reasoning":{"effort":"low"},"tools":[`) || strings.Contains(got, "parallel") || !strings.Contains(got, "store") {
+	if !strings.Contains(got, `],"reasoning":{"effort":"low"},"max_output_tokens"`) || strings.Contains(got, "parallel") || !strings.Contains(got, "store") {
 		t.Errorf("got %s", got)
 	}
 }
@@ -89,7 +89,7 @@ func TestExtraBody(t *testing.T) {
 	cfg := Config{ExtraBody: json.RawMessage(`{"text": {"verbosity":"low"}, "STORE":true, "previous_response_id":"r", "background":true,
 		"reasoning":{"effort":"max"}, "prompt_cache_key":"k", "max_output_tokens":1, "include":[]}`)}
 	req := llm.Request{Model: "m", Effort: "low", SessionID: "s", MaxOutputTokens: 9, Messages: []llm.Message{user("hi")}}
-	want := frame + `,"reasoning":{"effort":"low","summary":"auto"},"prompt_cache_key":"s","text":{"verbosity":"low"},"input":[{"role":"user","content":"hi"}],"max_output_tokens":9}`
+	want := frame + `,"prompt_cache_key":"s","text":{"verbosity":"low"},"input":[{"role":"user","content":"hi"}],"reasoning":{"effort":"low","summary":"auto"},"max_output_tokens":9}`
 	if got := build(t, cfg, req); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

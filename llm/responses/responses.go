@@ -102,6 +102,7 @@ func (c *Client) stream(ctx context.Context, req llm.Request, yield func(llm.Eve
 		Path: "/responses", Model: req.Model, Session: req.SessionID,
 		Elsewhere: elsewhere,
 		Optional:  optional(),
+		Sent:      req.Sent,
 		Body:      func(without wire.Names) ([]byte, error) { return c.body(req, without) },
 	}
 	read := func(t *wire.Turn) wire.Protocol {

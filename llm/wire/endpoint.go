@@ -100,6 +100,8 @@ type Question struct {
 	Elsewhere string
 	// Body makes the body without the fields given.
 	Body func(without Names) ([]byte, error)
+	// Sent is that of the request, see llm.Request.
+	Sent func(body []byte)
 }
 
 // Ask sends a request and yields its answer, which the protocol reads. The

@@ -38,6 +38,9 @@ func (e *Endpoint) post(ctx context.Context, q Question) (*http.Response, error)
 		if err != nil {
 			return nil, err
 		}
+		if q.Sent != nil {
+			q.Sent(body)
+		}
 		resp, err := e.send(ctx, http.MethodPost, q.Path, body, q.Session)
 		if err != nil {
 			return nil, err

@@ -39,6 +39,8 @@ func sessionFlagRows() []flag {
 			Set: args.On(func(s *settings) *bool { return &s.sessions.Off })},
 		{Name: "output", Arg: "FILE", In: only("export"), Help: "write to a new file instead of standard output",
 			Set: args.Named(func(s *settings) *string { return &s.sessions.Output })},
+		{Name: "prefix", In: only("show"), Help: "only the bytes that requests share with the last",
+			Set: args.On(func(s *settings) *bool { return &s.sessions.Prefix })},
 		{Name: "usage", In: only("show"), Help: "only what its requests took, and for what",
 			Set: args.On(func(s *settings) *bool { return &s.sessions.Usage })},
 		{Name: "workspace", Arg: "DIR", In: only("pin"), Help: "pin a workspace instead of a session",

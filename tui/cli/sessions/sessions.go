@@ -30,6 +30,7 @@ type Flags struct {
 	Workspace   string
 	Yes         bool
 	Usage       bool
+	Prefix      bool
 	Acknowledge bool
 }
 

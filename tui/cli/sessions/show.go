@@ -28,6 +28,9 @@ func Show(ctx context.Context, c *Call) (int, error) {
 		if c.Usage {
 			return c.showUsage(ctx, store, s.ID)
 		}
+		if c.Prefix {
+			return c.showPrefix(ctx, store, s.ID)
+		}
 		sum, err := store.Summary(ctx, s.ID)
 		if err != nil {
 			return err
