@@ -178,6 +178,7 @@ var arrows = []repocheck.Row{
 	{Package: "agent/profile", May: []string{"plug", "llm", "agent/config"}},
 	{Package: "agent/host", May: []string{"plug", "llm", "db/storage", "agent/config", "agent/text"}},
 	{Package: "agent/compact", May: []string{"llm"}},
+	{Package: "agent/search", May: []string{"db/storage", "agent/session", "agent/text", "llm"}},
 	{Package: "agent/account", May: []string{"plug", "llm", "agent/session", "agent/text"}},
 	{Package: "agent/ledger", May: []string{"llm"}},
 	{Package: "agent/output", May: []string{"llm", "llm/schema"}},

@@ -272,6 +272,7 @@ func (a *App) Close(ctx context.Context) error {
 	trees := a.trees
 	a.mu.Unlock()
 	a.models.Stop()
+	a.fileWords(ctx)
 	err = errors.Join(err, a.host.Close(ctx), a.models.Close())
 	a.clients.Close()
 	for _, t := range trees {

@@ -60,3 +60,10 @@ func (r reads) MessagesPage(ctx context.Context, session string, after int64, li
 	return list(ctx, r.src, cold, `SELECT seq, session, run_id, body, compacted, copy_of FROM messages
 		WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`, scanMessage, session, after, page(limit))
 }
+
+// MessagesSince returns up to limit messages of all sessions behind the number after,
+// in order. The limit is bounded like that of MessagesPage.
+func (r reads) MessagesSince(ctx context.Context, after int64, limit int) ([]Message, error) {
+	return list(ctx, r.src, cold, `SELECT seq, session, run_id, body, compacted, copy_of FROM messages
+		WHERE seq > ? ORDER BY seq LIMIT ?`, scanMessage, after, page(limit))
+}

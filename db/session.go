@@ -278,3 +278,8 @@ func (r reads) Sessions(ctx context.Context, q SessionQuery) ([]Session, error) 
 		ORDER BY ifnull(updated_at, 0) DESC, id DESC LIMIT ?5`,
 		scanSession, before, q.BeforeID, bit(q.Children), bit(q.Archived), page(q.Limit), q.Workspace)
 }
+
+// SessionIDs returns the ids of all sessions.
+func (r reads) SessionIDs(ctx context.Context) ([]string, error) {
+	return list(ctx, r.src, cold, `SELECT id FROM sessions`, scanText)
+}

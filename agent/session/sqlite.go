@@ -60,6 +60,9 @@ func OpenSQLite(ctx context.Context, o db.Options) (*SQLite, error) {
 // Files are what the store keeps its things in, as absolute paths.
 func (s *SQLite) Files() []string { return s.db.Files() }
 
+// Home is the directory of what belongs to the database: blobs, locks, the index.
+func (s *SQLite) Home() string { return s.db.Home() }
+
 // Close implements Store.
 func (s *SQLite) Close() error { return s.db.Close() }
 

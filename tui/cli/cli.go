@@ -65,7 +65,7 @@ func verbs() []verb {
 		{Name: "plugins", Args: "COMMAND", Help: "list the built-in plugins, and check them", Subs: pluginVerbs()},
 		{Name: "resume", Args: "[SESSION|--last] [PROMPT…]", Help: "go on with a session", Run: runResume},
 		{Name: "run", Args: "PROMPT…", Help: "work on one task; - or a pipe adds to it", Run: runRun},
-		{Name: "sessions", Args: "COMMAND", Help: "list, read, move and delete stored sessions", Subs: sessionVerbs()},
+		{Name: "sessions", Args: "COMMAND", Help: "list, find, move and delete stored sessions", Subs: sessionVerbs()},
 		{Name: "setup", Help: "write a configuration to begin with", Run: runSetup},
 		{Name: "skills", Args: "COMMAND", Help: "list skills, and judge how they are written", Subs: skillVerbs()},
 		{Name: "templates", Args: "COMMAND", Help: "list prompt templates, and judge them", Subs: templateVerbs()},
@@ -85,6 +85,7 @@ func sessionVerbs() []verb {
 		{Name: "pin", Args: "[ID]", Help: "mark a session, or a workspace", Run: stored(sessions.Pin)},
 		{Name: "recover", Args: "ID|--last", Help: "show calls that may have taken effect", Run: stored(sessions.Recover)},
 		{Name: "rename", Args: "ID|--last TITLE…", Help: "give a session another title", Run: stored(sessions.Rename)},
+		{Name: "search", Args: "QUERY…", Help: "find sessions by what was said in them", Run: stored(sessions.Search)},
 		{Name: "show", Args: "ID|--last", Help: "print a session's conversation", Run: stored(sessions.Show)},
 	}
 }

@@ -170,7 +170,7 @@ func commonFlags() []flag {
 // jsonVerbs are the commands that print events or lists.
 func jsonVerbs() []string {
 	return append(taskVerbs(), "config show", "context explain", "demo", "doctor", "models", "plugins doctor", "plugins list",
-		"sessions delete", "sessions list", "sessions recover", "sessions show", "skills list", "templates list", "trust list")
+		"sessions delete", "sessions list", "sessions recover", "sessions search", "sessions show", "skills list", "templates list", "trust list")
 }
 
 func setJSON(s *settings, v string) error {

@@ -24,6 +24,9 @@ func Delete(ctx context.Context, c *Call) (int, error) {
 		if err != nil {
 			return err
 		}
+		if err := agent.ForgetInSearch(ctx, store); err != nil {
+			c.Notice("its words are still in the search index: %v", err)
+		}
 		if c.JSON {
 			return c.PrintJSON(json.Marshal(deletionOf(s, gone, true)))
 		}

@@ -1,0 +1,88 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"alisio/agent/search"
+	"alisio/llm"
+)
+
+// Hit and Found are what a search found.
+type (
+	Hit   = search.Hit
+	Found = search.Found
+)
+
+// searchFile is the index of the words of all sessions, beside their blobs.
+const searchFile = "search.sqlite"
+
+// filedAtOnce bounds what is filed behind a run: nobody waits for it.
+const filedAtOnce = 500
+
+// OpenSearch opens the index of the words of all sessions of a store, which has to be
+// open as well, and begins it if need be.
+func OpenSearch(ctx context.Context, store *Store) (*search.Index, error) {
+	x, err := search.Open(ctx, store, filepath.Join(store.Home(), searchFile))
+	if err != nil {
+		return nil, llm.Errorf(llm.CauseStore, "%w", err).WithHint("the index can be deleted: the next search makes it again")
+	}
+	return x, nil
+}
+
+// ForgetInSearch takes deleted sessions out of the index, if there is one.
+func ForgetInSearch(ctx context.Context, store *Store) (err error) {
+	if _, err := os.Stat(filepath.Join(store.Home(), searchFile)); err != nil {
+		return nil
+	}
+	x, err := OpenSearch(ctx, store)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	return x.Forget(ctx)
+}
+
+// fileWords files what the runs of this process said, where somebody has searched
+// before. What is left out, the next search files.
+func (a *App) fileWords(ctx context.Context) {
+	store, ok := a.store.(*Store)
+	if !ok || !a.worked() {
+		return
+	}
+	switch _, err := os.Stat(filepath.Join(store.Home(), searchFile)); {
+	case errors.Is(err, fs.ErrNotExist):
+		return
+	case err != nil:
+		a.o.Log.Warn("the search index can not be read", "error", err)
+		return
+	}
+	x, err := OpenSearch(ctx, store)
+	if err == nil {
+		err = errors.Join(x.Fill(ctx, filedAtOnce), x.Close())
+	}
+	if err != nil && ctx.Err() == nil {
+		a.o.Log.Warn("the search index is behind; the next search goes on", "error", err)
+	}
+}
+
+// worked reports whether a run was begun here.
+func (a *App) worked() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, c := range a.sessions {
+		if c.id == "" {
+			continue
+		}
+		c.mu.Lock()
+		used := c.used
+		c.mu.Unlock()
+		if used {
+			return true
+		}
+	}
+	return false
+}
