@@ -180,9 +180,10 @@ var arrows = []repocheck.Row{
 	{Package: "agent/compact", May: []string{"llm"}},
 	{Package: "agent/search", May: []string{"db/storage", "agent/session", "agent/text", "llm"}},
 	{Package: "agent/account", May: []string{"plug", "llm", "agent/session", "agent/text"}},
+	{Package: "agent/doom", May: []string{"llm"}},
 	{Package: "agent/ledger", May: []string{"llm"}},
 	{Package: "agent/output", May: []string{"llm", "llm/schema"}},
-	{Package: "agent/run", May: []string{"plug", "llm", "llm/schema", "agent/clock", "agent/compact", "agent/gate", "agent/ledger", "agent/output", "agent/session", "agent/text"}},
+	{Package: "agent/run", May: []string{"plug", "llm", "llm/schema", "agent/clock", "agent/compact", "agent/doom", "agent/gate", "agent/ledger", "agent/output", "agent/session", "agent/text"}},
 	{Package: "agent/blob", May: []string{"plug", "llm"}},
 	{Package: "agent/outside", May: []string{"plug", "llm", "agent/gate", "agent/run", "agent/session", "agent/text"}},
 	{Package: "agent/ports", May: []string{"plug", "llm", "agent/proc", "agent/resource", "agent/session", "agent/workspace"}},
@@ -201,6 +202,7 @@ var arrows = []repocheck.Row{
 	{Package: "tui/cli", May: []string{"agent", "agent/config", "agent/doctor", "agent/perm", "agent/text", "agent/trust", "cmdcat", "plug", "llm", "tui/cli/args", "tui/cli/base", "tui/cli/extend", "tui/cli/sessions", "tui/plain", "tui/term"}},
 
 	{Package: "main", May: []string{"tui/cli", "agent/proc", "agent/tools", "llm/script", "plug/openai"}},
+	{Package: "scripts/bench/search", May: []string{"agent/session", "db", "llm"}},
 	{Package: "scripts/*", May: []string{"llm", "llm/script"}},
 }
 

@@ -56,6 +56,8 @@ type Error struct {
 	// not say so (a certificate that is refused, an answer beyond our limits, a
 	// server that says so).
 	Permanent bool
+	// Image: the server does not take an image of the request.
+	Image bool
 	// Err is the underlying error, if any.
 	Err error
 }

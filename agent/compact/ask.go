@@ -60,6 +60,22 @@ func Fit(messages []llm.Message, room int) []llm.Message {
 	return out
 }
 
+// Blind describes the images of the last message that has any by type and size, or of
+// all messages, in place, and says how many messages it changed.
+func Blind(messages []llm.Message, all bool) (changed int) {
+	for i := len(messages) - 1; i >= 0; i-- {
+		m := messages[i]
+		if len(m.Attachments) == 0 && !slices.ContainsFunc(m.Parts, func(p llm.Part) bool { return p.Type == llm.PartImage }) {
+			continue
+		}
+		messages[i] = withoutImages(m)
+		if changed++; !all {
+			break
+		}
+	}
+	return changed
+}
+
 // withoutImages describes the images of a message by type and size.
 func withoutImages(m llm.Message) llm.Message {
 	if len(m.Attachments) > 0 {

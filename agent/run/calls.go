@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"alisio/agent/doom"
 	"alisio/agent/session"
 	"alisio/agent/text"
 	"alisio/llm"
@@ -124,11 +125,11 @@ func (l *loop) settle(calls []llm.ToolCall, results []done) (messages []llm.Mess
 			denied++
 		}
 		if t := l.tools[c.Name]; !d.back && (t == nil || !t.spec.Polling) {
-			switch n := l.doom.seen(c, text); {
-			case n >= doomEnd:
+			switch n := l.doom.Seen(c, text); {
+			case n >= doom.End:
 				ends = true
-			case n >= doomNote:
-				r.Parts = append(r.Parts, llm.Part{Type: llm.PartText, Text: l.doom.note()})
+			case n >= doom.Note:
+				r.Parts = append(r.Parts, llm.Part{Type: llm.PartText, Text: l.doom.Text()})
 			}
 		}
 		messages = append(messages, session.ResultMessage(c.ID, r))
@@ -145,7 +146,7 @@ func (l *loop) verdict(ends bool) error {
 		return context.Cause(l.ctx)
 	case ends:
 		return llm.Errorf(llm.CauseDoomLoop,
-			"the model made the same call with the same result %d times in a row", doomEnd).
+			"the model made the same call with the same result %d times in a row", doom.End).
 			WithHint("say in the prompt what to do differently, or try another model")
 	}
 	return nil

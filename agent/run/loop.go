@@ -9,6 +9,7 @@ import (
 
 	"alisio/agent/clock"
 	"alisio/agent/compact"
+	"alisio/agent/doom"
 	"alisio/agent/ledger"
 	"alisio/llm"
 	"alisio/plug"
@@ -31,7 +32,7 @@ type loop struct {
 	// messages is the transcript as it is stored; usedIDs are its call ids.
 	messages []llm.Message
 	usedIDs  map[string]bool
-	doom     doom
+	doom     doom.Loop
 	recall
 	// turn is 1-based; tokens and usage are those of this run so far.
 	turn   int

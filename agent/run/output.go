@@ -47,7 +47,13 @@ func (l *loop) fit(m llm.Message) (again bool, err error) {
 
 // endsOpen reports whether a cut answer that is valid may be half of one: digits
 // could follow a number, and nothing says that they do not.
-func endsOpen(answer string) bool { return answer != "" && isDigit(answer[len(answer)-1]) }
+func endsOpen(answer string) bool {
+	if answer == "" {
+		return false
+	}
+	last := answer[len(answer)-1]
+	return last >= '0' && last <= '9'
+}
 
 func (l *loop) unfit(problems []schema.Problem) error {
 	err := llm.Errorf(llm.CauseOutputSchema, "the answer does not fit the output schema, and neither did the one before: %w", problems[0])

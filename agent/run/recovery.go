@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"alisio/agent/compact"
+	"alisio/agent/session"
 	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
@@ -15,7 +17,9 @@ const (
 	// maxRecoveries is how many streams in a row may break off, maxEmpties how many
 	// answers may be empty (spec runner.md, "How a stream ends").
 	maxRecoveries = 2
-	maxEmpties    = 1
+	// maxBlinded is how often images are taken out of a turn that a server refuses.
+	maxBlinded = 2
+	maxEmpties = 1
 )
 
 // What the model is told with a request that asks it to go on. No one else sees it.
@@ -52,6 +56,8 @@ func (r *request) broke(a *answer) error {
 		return r.giveUp(a, tooLong(e, r.sends))
 	case e.Cause == llm.CauseContextLength && !r.shrunk && r.summary == nil && !r.o.Compaction.Off:
 		return r.overflow(a)
+	case e.Image && r.blinded < maxBlinded:
+		return r.blind(a)
 	case !e.Retryable():
 		return r.giveUp(a, a.err)
 	case e.Stream == llm.StreamEmpty:
@@ -73,6 +79,31 @@ func (r *request) overflow(a *answer) error {
 		return err
 	case err != nil, r.compactions == n:
 		return r.giveUp(a, a.err)
+	}
+	return r.fresh(r.notice, 0)
+}
+
+// blind answers a server that does not take an image: that of the last message which has
+// one gives way to a note, and if that was not it, all others; else the session would be
+// refused for ever (C155).
+func (r *request) blind(a *answer) error {
+	store, ok := r.o.Store.(session.Compactor)
+	if r.summary != nil || !ok {
+		return r.giveUp(a, a.err)
+	}
+	r.blinded++
+	seen := slices.Clone(r.messages)
+	n := compact.Blind(seen, r.blinded > 1)
+	if n == 0 {
+		return r.giveUp(a, a.err)
+	}
+	if err := r.replace(store, session.Compaction{RunID: r.in.RunID, Kept: seen}, seen); err != nil {
+		return r.giveUp(a, err)
+	}
+	r.emit(plug.ContextReduced{Messages: n})
+	r.emit(plug.PrefixChanged{Cause: plug.PrefixClip})
+	if err := r.storeError(); err != nil {
+		return err
 	}
 	return r.fresh(r.notice, 0)
 }

@@ -39,6 +39,8 @@ type request struct {
 	notice string
 	// effort is the reasoning effort asked for; it sinks when answers are cut.
 	effort string
+	// blinded is how often images gave way to notes, of at most maxBlinded.
+	blinded int
 	// shrunk: the server has said that the context is too long.
 	shrunk bool
 	// summary is set in a request for a checkpoint.

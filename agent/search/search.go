@@ -38,11 +38,13 @@ type Store interface {
 const (
 	// batch is how many messages are filed in one transaction.
 	batch = 500
+	// longFill is after how many messages filing takes long.
+	longFill = 10 * batch
 	// maxResult is how much of a tool's result is filed, in characters.
 	maxResult = 2_000
 	// ranked is up to how many messages hits are put in order of their worth; beyond
 	// that, for words that stand nearly everywhere, the newest come first.
-	ranked = 5_000
+	ranked = 2_000
 	// around is how much of a message is shown of a hit, in characters.
 	around = 160
 )
@@ -52,6 +54,7 @@ const layout = `
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2');
 CREATE TABLE IF NOT EXISTS docs(seq INTEGER PRIMARY KEY, session TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS docs_session ON docs(session);
+CREATE TABLE IF NOT EXISTS filed(session TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS mark(id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT NULL);
 INSERT OR IGNORE INTO mark VALUES (1, 0);`
 
@@ -60,6 +63,8 @@ type Index struct {
 	store Store
 	path  string
 	at    *storage.Storage
+	// Long, if set, is called once when filing takes long.
+	Long func()
 }
 
 // Open opens the index at a path, and makes it if need be. One that can not be read is
@@ -114,6 +119,9 @@ func (x *Index) Fill(ctx context.Context, most int) error {
 		if !more {
 			break
 		}
+		if x.Long != nil && filed == longFill {
+			x.Long()
+		}
 	}
 	return nil
 }
@@ -144,6 +152,9 @@ func (x *Index) file(ctx context.Context) (more bool, err error) {
 		if _, err := x.at.Prepare(`INSERT INTO docs(seq, session) VALUES (?, ?)`).Run(ctx, r.Seq, r.Session); err != nil {
 			return false, err
 		}
+		if _, err := x.at.Prepare(`INSERT OR IGNORE INTO filed VALUES (?)`).Run(ctx, r.Session); err != nil {
+			return false, err
+		}
 	}
 	_, err = x.at.Prepare(`UPDATE mark SET seq = ?`).Run(ctx, mark)
 	return len(rows) == batch, err
@@ -171,7 +182,7 @@ func (x *Index) Forget(ctx context.Context) error {
 		return err
 	}
 	return x.at.Transaction(ctx, func(ctx context.Context) error {
-		filed, err := x.at.Prepare(`SELECT DISTINCT session FROM docs`).All(ctx)
+		filed, err := x.at.Prepare(`SELECT session FROM filed`).All(ctx)
 		if err != nil {
 			return err
 		}
@@ -184,6 +195,9 @@ func (x *Index) Forget(ctx context.Context) error {
 				return err
 			}
 			if _, err := x.at.Prepare(`DELETE FROM docs WHERE session = ?`).Run(ctx, id); err != nil {
+				return err
+			}
+			if _, err := x.at.Prepare(`DELETE FROM filed WHERE session = ?`).Run(ctx, id); err != nil {
 				return err
 			}
 		}

@@ -55,6 +55,7 @@ func Search(ctx context.Context, c *Call) (int, error) {
 		return base.ExitFailed, err
 	}
 	defer x.Close()
+	x.Long = func() { c.Notice("the index of all that was said is being made, once: that takes a while") }
 	var keep func(agent.Session) bool
 	if c.Here {
 		here := agent.Root(dir, c.Getenv("HOME"))

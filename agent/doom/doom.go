@@ -1,4 +1,6 @@
-package run
+// Package doom notices a model that makes the same call again and again (spec runner.md,
+// "Doom loop"). It decides nothing.
+package doom
 
 import (
 	"crypto/sha256"
@@ -9,39 +11,38 @@ import (
 )
 
 const (
-	// doomNote is when the model is told: two equal results can be a check, the
+	// Note is after how many equal calls in a row the model is told: two equal results can be a check, the
 	// third is a habit.
-	doomNote = 3
-	// doomEnd is when the run ends: the model was told twice.
-	doomEnd = 5
+	Note = 3
+	// End is after how many the run ends: the model was told twice.
+	End = 5
 )
 
-// doom counts equal calls with equal results in a row (spec runner.md, "Doom
-// loop").
-type doom struct {
+// Loop counts equal calls with equal results in a row.
+type Loop struct {
 	last  [sha256.Size]byte
 	count int
 }
 
-// seen notes a finished call and returns how often in a row it came. Results
+// Seen notes a finished call and returns how often in a row it came. Results
 // that differ only in how long something took count as equal: a test that fails
 // in 0.41 s failed as it did in 0.38 s.
-func (d *doom) seen(c llm.ToolCall, result string) int {
+func (l *Loop) Seen(c llm.ToolCall, result string) int {
 	result = withoutDurations(result)
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %d %d\n%s%s%s", len(c.Name), len(c.Arguments), len(result), c.Name, c.Arguments, result)
 	var sum [sha256.Size]byte
 	h.Sum(sum[:0])
-	if sum != d.last {
-		d.last, d.count = sum, 0
+	if sum != l.last {
+		l.last, l.count = sum, 0
 	}
-	d.count++
-	return d.count
+	l.count++
+	return l.count
 }
 
-// note is what the model is told when it repeats itself.
-func (d *doom) note() string {
-	return fmt.Sprintf("\n[note: this call gave this very result %d times in a row; it will give the same again. Do something else, or say what is missing.]", d.count)
+// Text is what the model is told when it repeats itself.
+func (l *Loop) Text() string {
+	return fmt.Sprintf("\n[note: this call gave this very result %d times in a row; it will give the same again. Do something else, or say what is missing.]", l.count)
 }
 
 // withoutDurations replaces "0.41s", "2.1 s", "120 ms" and "1m3s" by "#s".

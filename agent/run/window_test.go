@@ -1,0 +1,94 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"alisio/agent/compact"
+	"alisio/agent/perm"
+	"alisio/llm"
+	"alisio/plug"
+)
+
+// strict is a server with a small window, whose tokenizer finds more tokens than we
+// estimate, and which refuses what does not fit with its answer (C153).
+type strict struct {
+	window   int
+	density  float64 // characters a token
+	refused  int
+	requests int
+	least    int // of the output caps
+	answer   func(n int) llm.Message
+}
+
+func (s *strict) do(_ context.Context, r llm.Request, yield func(llm.Event, error) bool) {
+	chars := len(r.Instructions) + compact.Chars(r.Messages...)
+	for _, t := range r.Tools {
+		chars += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	in := int(float64(chars)/s.density) + 4*len(r.Messages)
+	if in+r.MaxOutputTokens > s.window {
+		s.refused++
+		yield(llm.Event{}, llm.Errorf(llm.CauseContextLength, "%d tokens and %d of output are more than %d", in, r.MaxOutputTokens, s.window))
+		return
+	}
+	if s.least == 0 || r.MaxOutputTokens < s.least {
+		s.least = r.MaxOutputTokens
+	}
+	m := llm.Message{Text: `{"goal":"read on","accomplished":["` + strings.Repeat("a step of the work ", 20) + `"]}`}
+	if !isSummary(r) {
+		s.requests++
+		m = s.answer(s.requests)
+	}
+	m.Role = llm.RoleAssistant
+	if m.Text != "" && !yield(llm.Event{Kind: llm.TextDelta, Text: m.Text}, nil) {
+		return
+	}
+	out := int(float64(compact.Chars(m)) / s.density)
+	yield(llm.Event{Kind: llm.Completed, Message: &m, Usage: &llm.Usage{Input: in, Output: out}}, nil)
+}
+
+// A window of 8k, 16k or 32k works through a task of 40 turns, with results of 4 to
+// 48 KB and calls in parallel, and no request is refused, that for a checkpoint included
+// (C149, C153).
+func TestSmallWindowsWorkThroughATask(t *testing.T) {
+	for _, window := range []int{8_192, 16_384, 32_768} {
+		for _, density := range []float64{4.5, 4, 3.6, 3} {
+			t.Run(fmt.Sprintf("%d at %v", window, density), func(t *testing.T) {
+				s := &strict{window: window, density: density}
+				s.answer = func(n int) llm.Message {
+					if n > 40 {
+						return llm.Message{Text: "all read"}
+					}
+					m := llm.Message{Text: "reading on"}
+					for i := range 1 + n%3 {
+						m.Calls = append(m.Calls, call(fmt.Sprint(n, "-", i), "look", fmt.Sprintf(`{"n":%d}`, n*10+i)))
+					}
+					return m
+				}
+				sizes := []int{4_000, 48_000, 9_000, 20_000, 500}
+				var seen atomic.Int64
+				look := newToy("look", plug.EffectRead, func(context.Context, *plug.Call) (plug.Result, error) {
+					n := int(seen.Add(1))
+					return plug.Text(strings.Repeat("some data\n", sizes[n%len(sizes)]/10)), nil
+				})
+				b := newBench(t, &fake{answers: []answerFunc{s.do}}, perm.Policy{}, nil, look)
+				b.now.Instructions = strings.Repeat("Work with care. ", 250)
+				b.o.Model.ContextWindow = window
+				out := b.run(t.Context(), "read all of it, and never say banana")
+				if out.Status != Completed || out.Text != "all read" || s.refused > 0 || s.requests != 41 {
+					t.Errorf("%s %v after %d requests, %d refused, %d compactions", out.Status, out.Err, s.requests, s.refused, len(told[plug.CompactionCompleted](b)))
+				}
+				if len(told[plug.CompactionCompleted](b)) == 0 {
+					t.Error("nothing was compacted: the task is too small to tell")
+				}
+				if s.least < leastCheckpoint {
+					t.Errorf("an answer was capped at %d tokens", s.least)
+				}
+			})
+		}
+	}
+}
