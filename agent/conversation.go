@@ -46,6 +46,8 @@ type conversation struct {
 	agent, model, effort string
 	// texts are the instructions by agent, as they were when it was first used.
 	texts map[string]string
+	// lean is the window that its requests are made small for, zero for none.
+	lean int
 	// hasFiles: instruction files are part of them.
 	hasFiles bool
 	// used: a run was begun; left: its end hooks were called.
@@ -191,6 +193,9 @@ func (a *App) toolsFor(c *conversation, agent plug.Agent) []plug.Tool {
 
 // lacks says what is missing for a tool to be offered at all; empty: nothing.
 func (a *App) lacks(c *conversation, agent plug.Agent, s plug.ToolSpec) string {
+	if s.Spare && c.isLean() {
+		return "left out to keep requests small (provider.profile)"
+	}
 	switch s.Needs {
 	case plug.NeedSkills:
 		if !a.hasSkills() {

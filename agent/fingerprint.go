@@ -167,7 +167,7 @@ func toolsDigest(tools []plug.Tool) Digest {
 	h := newHasher("tools")
 	for _, s := range specs {
 		h.add(s.Name, s.Description, string(s.Schema), string(s.Effect),
-			strconv.FormatBool(s.Concurrent), strconv.FormatBool(s.Polling))
+			strconv.FormatBool(s.Concurrent), strconv.FormatBool(s.Polling), strconv.FormatBool(s.Spare))
 	}
 	return h.sum()
 }

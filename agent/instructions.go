@@ -68,7 +68,9 @@ func (a *App) filesIn(c *conversation) resource.Options {
 	if !contains(root, o.Dir) {
 		root = o.Dir
 	}
-	return contextOptions(o, root)
+	files := contextOptions(o, root)
+	files.MaxBytes = c.spareFiles(files.MaxBytes)
+	return files
 }
 
 // withheld names the tools that this run does not offer and what would allow

@@ -2,10 +2,15 @@ package agent
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"alisio/agent/compact"
+	"alisio/agent/config"
 	"alisio/agent/perm"
+	"alisio/agent/profile"
+	"alisio/llm"
 	"alisio/plug"
 )
 
@@ -32,5 +37,50 @@ func TestInstructionsAndCatalogAreSmall(t *testing.T) {
 		if chars/compact.CharsPerToken >= 2_500 || len(names) < 8 {
 			t.Errorf("%s: %d tools, about %d tokens: %v", agent, len(names), chars/compact.CharsPerToken, names)
 		}
+	}
+}
+
+// The lean profile is chosen by a key, or by itself for a small window of a server on this
+// machine; it offers fewer tools, and cuts instruction files to a share of the window.
+func TestLean(t *testing.T) {
+	for name, c := range map[string]struct {
+		profile string
+		local   bool
+		window  int
+		want    int
+	}{
+		"key": {"lean", false, 200_000, 200_000}, "key, no window": {"lean", false, 0, 1}, "off": {"full", true, 8_192, 0},
+		"small here": {"", true, 8_192, 8_192}, "small elsewhere": {"", false, 8_192, 0}, "large": {"", true, 16_384, 0}, "unknown": {"", true, 0, 0},
+	} {
+		a := &App{}
+		a.o.Config.Provider.Profile = c.profile
+		if got := a.lean(profile.Choice{Local: c.local, Model: llm.Model{ContextWindow: c.window}}); got != c.want {
+			t.Errorf("%s: got %d", name, got)
+		}
+	}
+	dir := realPath(t.TempDir())
+	put(t, filepath.Join(dir, "work", "AGENTS.md"), strings.Repeat("Use tabs. ", 2_000))
+	request := func(o Options) llm.Request {
+		p := newScripts(t, map[string]string{"go": `{"text":"done"}`})
+		o.Provider = p
+		a := engine(t, "memory", dir, o)
+		went(t, a, "", "go", nil)
+		return p.of("go")[0]
+	}
+	o := Options{Config: config.Default(), Policy: perm.Policy{Mode: perm.ModeFull}}
+	full := request(o)
+	o.Config.Provider.Profile = "lean"
+	lean := request(o)
+	if slices.Contains(offered(lean), "todo_write") || !slices.Contains(offered(full), "todo_write") || len(lean.Instructions) != len(full.Instructions) {
+		t.Errorf("full %v, lean %v", offered(full), offered(lean))
+	}
+	c := &conversation{texts: map[string]string{"build": "x"}}
+	c.fitTo(8_192)
+	if got := c.spareFiles(32_768); got != 4_096 || len(c.texts) != 0 || !c.isLean() {
+		t.Errorf("%d bytes of files, %d texts", got, len(c.texts))
+	}
+	c.fitTo(1_000)
+	if got := c.spareFiles(32_768); got != leastFiles {
+		t.Errorf("%d bytes of files", got)
 	}
 }

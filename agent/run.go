@@ -178,6 +178,7 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 
 // runOptions are what the runs of a session work with.
 func (a *App) runOptions(c *conversation, choice profile.Choice, active *clock.Active) run.Options {
+	c.fitTo(a.lean(choice))
 	limits := limitsOf(a.o.Config, choice.Local)
 	spec := c.spec
 	if agent, err := a.agentOf(c); err == nil && c.parent == "" {

@@ -14,7 +14,9 @@ import (
 // Stats is what a session used so far.
 type Stats struct {
 	Model, Agent string
-	Runs         int
+	// Lean: its requests are kept small.
+	Lean bool
+	Runs int
 	// Cut: there are more runs, and the tokens are those of the last ones alone.
 	Cut      bool
 	Messages int
@@ -34,6 +36,9 @@ func (a *App) Stats(ctx context.Context, sessionID string) (Stats, error) {
 		return Stats{}, err
 	}
 	s := Stats{Model: model.ID, Agent: a.AgentOf(sessionID), Statuses: a.Statuses()}
+	if choice, err := a.modelFor(ctx, sessionID, ""); err == nil {
+		s.Lean = a.lean(choice) > 0
+	}
 	if sessionID == "" {
 		return s, nil
 	}

@@ -262,6 +262,9 @@ func runStats(ctx context.Context, c *Catalog, in Input) (Result, error) {
 		{"model", s.Model}, {"agent", s.Agent}, {"runs", runs}, {"messages", strconv.Itoa(s.Messages)},
 		{"tokens", fmt.Sprintf("%d in (%d cached), %d out", s.Usage.Input, s.Usage.CachedInput, s.Usage.Output)},
 	}
+	if s.Lean {
+		rows = append(rows, []string{"profile", "lean: fewer tools, instruction files cut to a share of the window (provider.profile)"})
+	}
 	for _, p := range s.Statuses {
 		rows = append(rows, []string{p.Plugin, p.Text})
 	}

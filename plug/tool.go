@@ -62,6 +62,9 @@ type ToolSpec struct {
 	Concurrent bool
 	// Polling: equal calls with equal results are expected.
 	Polling bool
+	// Spare: a model can do without it, so that it is not offered where the window is
+	// small (spec providers.md, "Local models").
+	Spare bool
 	// Needs says what must be there for the tool to be offered.
 	Needs Need
 }

@@ -47,6 +47,8 @@ type Provider struct {
 	Model string
 	// APIMode is "chat" or "responses".
 	APIMode string
+	// Profile is "full" or "lean"; empty: lean for small windows on this machine.
+	Profile string
 	// Auth is "bearer", or "none" for a server that takes no key.
 	Auth string
 	// TokenParameter is "max_tokens", "max_completion_tokens" or "omit".

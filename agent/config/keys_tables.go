@@ -22,6 +22,8 @@ func keys() []row {
 		{"provider.model", `""`, line(func(c *Config, _, s string) { c.Provider.Model = s })},
 		{"provider.apiMode", `"chat"`, oneOf([]string{"chat", "responses"},
 			func(c *Config, _, s string) { c.Provider.APIMode = s })},
+		{"provider.profile", "", oneOf([]string{"full", "lean"},
+			func(c *Config, _, s string) { c.Provider.Profile = s })},
 		{"provider.auth", `"bearer"`, oneOf([]string{"bearer", "none"},
 			func(c *Config, _, s string) { c.Provider.Auth = s })},
 		{"provider.tokenParameter", `"max_tokens"`, oneOf([]string{"max_tokens", "max_completion_tokens", "omit"},

@@ -92,7 +92,7 @@ func TestC143ProjectChoosesNoEndpoint(t *testing.T) {
 	values := map[string]string{
 		"provider.baseURL": `"http://evil/v1"`, "provider.apiKeyEnv": `"AWS_SECRET"`, "provider.auth": `"none"`,
 		"provider.extraHeaders": `{"X-A": "AWS_SECRET"}`, "provider.extraBody": `{"user": "x"}`,
-		"provider.caFile": `"ca.pem"`, "provider.clientCert": `"c.pem"`, "provider.apiMode": `"chat"`,
+		"provider.caFile": `"ca.pem"`, "provider.clientCert": `"c.pem"`, "provider.apiMode": `"chat"`, "provider.profile": `"full"`,
 		"provider.tokenParameter": `"omit"`, "provider.streamUsage": "true", "provider.contextWindow": "1",
 		"models.*.contextWindow": "1", "models.*.maxOutputTokens": "1", "models.*.effort": "[]", "models.*.price.input": "0",
 		"models.*.price.output": "0", "models.*.price.cachedInput": "0", "builtinPlugins.*": "{}", "additionalDirectories": `["/"]`,

@@ -90,7 +90,7 @@ func TestKeysAreThoseOfTheManual(t *testing.T) {
 	want := map[string]string{
 		"schemaVersion":    "1",
 		"provider.baseURL": `"https://api.openai.com/v1"`, "provider.apiKeyEnv": `"OPENAI_API_KEY"`, "provider.model": `""`,
-		"provider.apiMode": `"chat"`, "provider.auth": `"bearer"`, "provider.tokenParameter": `"max_tokens"`,
+		"provider.apiMode": `"chat"`, "provider.profile": "", "provider.auth": `"bearer"`, "provider.tokenParameter": `"max_tokens"`,
 		"provider.streamUsage": "true", "provider.contextWindow": "", "provider.caFile": "", "provider.clientCert": "",
 		"provider.extraBody": "", "provider.extraHeaders": "",
 		"models.<id>.contextWindow": "", "models.<id>.maxOutputTokens": "", "models.<id>.effort": "",

@@ -34,6 +34,8 @@ type Compaction struct {
 const (
 	defaultThreshold  = 0.85
 	defaultCheckpoint = 16_000
+	// leastAnswer is what an answer needs to be of any use, in tokens.
+	leastAnswer = 64
 	// leastCheckpoint is what a checkpoint needs to be of any use, in tokens.
 	leastCheckpoint = 512
 )
@@ -71,6 +73,10 @@ func (l *loop) used() int {
 // nearly too long, and when that is not enough by shortening what is in it.
 func (l *loop) fitContext() error {
 	b := l.bounds()
+	if least := l.fixed() + leastAnswer; b.Window > 0 && least > b.Window {
+		return llm.Errorf(llm.CauseContextLength, "instructions and tools take about %d tokens, and the window of %s has %d", l.fixed(), l.o.Model.ID, b.Window).
+			WithHint("use a larger window, set provider.profile to lean, or shorten the instruction files (AGENTS.md)")
+	}
 	if !l.o.Compaction.Off && b.Due(l.used(), l.chars()) {
 		if err := l.compact(plug.CompactAuto); err != nil {
 			return err

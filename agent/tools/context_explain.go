@@ -14,6 +14,7 @@ type contextExplain struct{}
 func (contextExplain) Spec() plug.ToolSpec {
 	return plug.ToolSpec{
 		Name:        "context_explain",
+		Spare:       true,
 		Description: "Which instruction files (AGENTS.md) hold for a path, and why.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},` +
 			`"required":["path"],"additionalProperties":false}`),

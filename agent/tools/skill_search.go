@@ -19,6 +19,7 @@ type skillSearch struct{}
 func (skillSearch) Spec() plug.ToolSpec {
 	return plug.ToolSpec{
 		Name:        "skill_search",
+		Spare:       true,
 		Description: "Find skills by words in their names and descriptions.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},` +
 			`"required":["query"],"additionalProperties":false}`),

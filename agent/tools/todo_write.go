@@ -36,6 +36,7 @@ type todoArgs struct {
 func (todoWrite) Spec() plug.ToolSpec {
 	return plug.ToolSpec{
 		Name:        "todo_write",
+		Spare:       true,
 		Description: "Keep the list of steps of a longer task, which the person sees. Give the whole list each time.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"items":{"type":"array","maxItems":50,"items":{"type":"object",` +
 			`"properties":{"content":{"type":"string"},"status":{"type":"string","enum":["pending","in_progress","completed"]}},` +
