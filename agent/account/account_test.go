@@ -103,3 +103,40 @@ func TestBounds(t *testing.T) {
 		t.Errorf("got %+v in %d pages, %v", a.Rows, s.pages, err)
 	}
 }
+
+// pages are the stored messages of a session.
+type pages []session.Stored
+
+func (p pages) MessagesPage(_ context.Context, _ string, after int64, limit int) (page []session.Stored, err error) {
+	for _, m := range p {
+		if m.Seq > after && len(page) < limit {
+			page = append(page, m)
+		}
+	}
+	return page, nil
+}
+
+func TestResults(t *testing.T) {
+	var p pages
+	add := func(copyOf int64, m llm.Message) {
+		p = append(p, session.Stored{Seq: int64(len(p) + 1), CopyOf: copyOf, Message: m})
+	}
+	result := func(id, text string) llm.Message {
+		return llm.Message{Role: llm.RoleTool, CallID: id, Parts: []llm.Part{{Type: llm.PartText, Text: text}}}
+	}
+	for i := range 20 {
+		id := fmt.Sprint("c", i)
+		add(0, llm.Message{Role: llm.RoleAssistant, Calls: []llm.ToolCall{{ID: id, Name: []string{"read_file", "sh\x1bell"}[i%2]}}})
+		add(0, result(id, strings.Repeat("x", 40*(1+i%2))))
+	}
+	add(2, result("c0", strings.Repeat("x", 4_000))) // a copy
+	add(0, result("nobody", "1234"))
+	got, err := Results(t.Context(), p, "s")
+	want := []Tool{{"shell", 10, 200}, {"read_file", 10, 100}, {"unknown", 1, 1}}
+	if len(got) == 3 && strings.HasPrefix(got[0].Name, "sh") && !strings.ContainsRune(got[0].Name, '\x1b') {
+		got[0].Name = "shell" // however the control character is shown
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}

@@ -53,8 +53,8 @@ func (s *strict) do(_ context.Context, r llm.Request, yield func(llm.Event, erro
 
 // A window of 8k, 16k or 32k works through a task of 40 turns, with results of 4 to
 // 48 KB and calls in parallel, and no request is refused, that for a checkpoint included
-// (C149, C153).
-func TestSmallWindowsWorkThroughATask(t *testing.T) {
+// (C153).
+func TestC153SmallWindowsWorkThroughATask(t *testing.T) {
 	for _, window := range []int{8_192, 16_384, 32_768} {
 		for _, density := range []float64{4.5, 4, 3.6, 3} {
 			t.Run(fmt.Sprintf("%d at %v", window, density), func(t *testing.T) {
@@ -90,5 +90,59 @@ func TestSmallWindowsWorkThroughATask(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// C149. Symptom: compaction runs between a call and its result and drops the call.
+// Trigger: the usage in the answer with the calls already reports 99 % of the window.
+func TestC149CompactionWaitsForTheResults(t *testing.T) {
+	const window = 32_000
+	m := &model{summary: wrote("look")}
+	m.answer = func(n int, _ llm.Request) llm.Message { return llm.Message{Text: "done"} }
+	p := &fake{answers: []answerFunc{
+		func(_ context.Context, _ llm.Request, yield func(llm.Event, error) bool) {
+			out := llm.Message{Role: llm.RoleAssistant, Calls: []llm.ToolCall{call("1", "look", `{"n":1}`), call("2", "look", `{"n":2}`)}}
+			yield(llm.Event{Kind: llm.Completed, Message: &out, Usage: &llm.Usage{Input: window * 99 / 100, Output: 10}}, nil)
+		},
+		m.do,
+	}}
+	b := newBench(t, p, perm.Policy{}, nil, newToy("look", plug.EffectRead, ok(strings.Repeat("data ", 4_000))))
+	b.replaced = true
+	b.record()
+	for i := range 4 {
+		err := b.store.Append(t.Context(), "s", "before", llm.Message{Role: llm.RoleUser, Text: fmt.Sprint("prompt ", i, strings.Repeat(" words", 900))},
+			llm.Message{Role: llm.RoleAssistant, Text: "answer"})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.o.Model.ContextWindow = window
+	out := b.run(t.Context(), "look twice")
+	if out.Status != Completed || len(m.summaries) != 1 {
+		t.Fatalf("%s, %v, %d checkpoints", out.Status, out.Err, len(m.summaries))
+	}
+	results := 0
+	for _, e := range b.events {
+		switch e.Data.(type) {
+		case plug.ToolCompleted:
+			results++
+		case plug.CompactionStarted:
+			if results != 2 {
+				t.Errorf("it began after %d results", results)
+			}
+		}
+	}
+	for _, r := range append(m.summaries, m.requests...) {
+		if err := valid(r.Messages); err != nil {
+			t.Error(err)
+		}
+	}
+	last := m.requests[len(m.requests)-1]
+	calls := 0
+	for _, m := range last.Messages {
+		calls += len(m.Calls)
+	}
+	if calls != 2 {
+		t.Errorf("%d calls are left", calls)
 	}
 }

@@ -24,10 +24,19 @@ func (c *Call) showUsage(ctx context.Context, store *agent.Store, id string) err
 	if err != nil {
 		return err
 	}
+	tools, err := account.Results(ctx, store, id)
+	if err != nil {
+		return err
+	}
 	if c.JSON {
 		for _, r := range append(a.Rows, a.Total) {
 			row := usageRow{Row: r, Input: r.Usage.Input, CachedInput: r.Usage.CachedInput, Output: r.Usage.Output}
 			if err := c.PrintJSON(json.Marshal(row)); err != nil {
+				return err
+			}
+		}
+		for _, t := range tools {
+			if err := c.PrintJSON(json.Marshal(t)); err != nil {
 				return err
 			}
 		}
@@ -42,6 +51,14 @@ func (c *Call) showUsage(ctx context.Context, store *agent.Store, id string) err
 		var rows text.Table
 		for _, t := range a.Turns {
 			rows = append(rows, []string{"run " + text.Head(text.Line(t.RunID), 8), "turn " + strconv.Itoa(t.Turn), strconv.Itoa(t.Tokens) + " tokens"})
+		}
+		out += rows.String()
+	}
+	if len(tools) > 0 {
+		out += "\nresults of tools in the conversation, each counted once, by estimate:\n"
+		var rows text.Table
+		for _, t := range tools {
+			rows = append(rows, []string{t.Name, strconv.Itoa(t.Calls) + " calls", "~" + strconv.Itoa(t.Tokens) + " tokens"})
 		}
 		out += rows.String()
 	}
