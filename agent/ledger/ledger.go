@@ -185,17 +185,14 @@ func (r *Reservation) Settle(reason string, u llm.Usage, estimated bool) {
 	}
 	r.l.tree.mu.Lock()
 	defer r.l.tree.mu.Unlock()
-	if r.done {
+	if !r.back() {
 		return
 	}
-	r.done = true
 	if !estimated && r.ask.Input > 0 && u.Input > 0 {
 		r.l.tree.ratio[r.ask.Model.ID] = min(mostRatio, max(leastRatio, float64(clamp(u.Input))/float64(r.ask.Input)))
 	}
 	took := amount(u, r.ask.Model.Price)
 	for at := r.l; at != nil; at = at.above {
-		at.out.tokens -= r.held.tokens
-		at.out.cost -= r.held.cost
 		at.spent.tokens = min(at.spent.tokens+took.tokens, math.MaxInt64/2)
 		at.spent.cost += took.cost
 	}
@@ -209,14 +206,20 @@ func (r *Reservation) Release() {
 	}
 	r.l.tree.mu.Lock()
 	defer r.l.tree.mu.Unlock()
+	r.back()
+}
+
+// back gives back what is held, and reports false where that was done; mu is held.
+func (r *Reservation) back() bool {
 	if r.done {
-		return
+		return false
 	}
 	r.done = true
 	for at := r.l; at != nil; at = at.above {
 		at.out.tokens -= r.held.tokens
 		at.out.cost -= r.held.cost
 	}
+	return true
 }
 
 // Take returns what was settled in this ledger since the last call.
