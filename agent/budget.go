@@ -10,7 +10,7 @@ import (
 // budget opens the account of a run: that of a child counts in the one of the run that
 // it works for. A run that goes on with another begins with what that one used.
 func (a *App) budget(ctx context.Context, c *conversation, continues string) (book *ledger.Ledger, end func()) {
-	used := a.usedBefore(ctx, c.id, continues)
+	tokens, cost := a.usedBefore(ctx, c.id, continues)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	below := ledger.Limits{MaxTokens: c.spec.MaxTokens}
@@ -22,7 +22,7 @@ func (a *App) budget(ctx context.Context, c *conversation, continues string) (bo
 	default: // nothing that could bound it is under way
 		book = ledger.New(a.limits()).Below(below)
 	}
-	book.Used(used)
+	book.Used(tokens, cost)
 	a.books[c.id] = book
 	return book, func() {
 		a.mu.Lock()
@@ -46,13 +46,13 @@ func (a *App) bookOf(sessionID string) (book *ledger.Ledger, running bool) {
 	return ledger.New(a.limits()), false
 }
 
-// usedBefore is what an interrupted run had used, in tokens, by its events.
-func (a *App) usedBefore(ctx context.Context, id, runID string) (tokens int) {
+// usedBefore is what an interrupted run had used, by its events.
+func (a *App) usedBefore(ctx context.Context, id, runID string) (tokens int, cost float64) {
 	s, ok := a.store.(interface {
 		RunEvents(ctx context.Context, id, runID string) ([]plug.Event, error)
 	})
 	if !ok || runID == "" {
-		return 0
+		return 0, 0
 	}
 	events, err := s.RunEvents(ctx, id, runID)
 	if err != nil {
@@ -61,7 +61,13 @@ func (a *App) usedBefore(ctx context.Context, id, runID string) (tokens int) {
 	for _, e := range events {
 		if d, ok := e.Data.(plug.TurnCompleted); ok {
 			tokens = d.Tokens
+			if d.Usage != nil {
+				cost += d.Usage.Cost
+			}
+			for _, s := range d.Spent {
+				cost += s.Cost
+			}
 		}
 	}
-	return tokens
+	return tokens, cost
 }

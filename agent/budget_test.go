@@ -85,8 +85,8 @@ func TestABudgetHoldsOverAnInterruption(t *testing.T) {
 	a.store = interruptedRun{a.store}
 	book, end := a.budget(ctx, c, "dead")
 	defer end()
-	if tokens, _ := book.Spent(); tokens != 700 {
-		t.Errorf("%d tokens", tokens)
+	if tokens, cost := book.Spent(); tokens != 700 || cost != 0.25 {
+		t.Errorf("%d tokens, %v", tokens, cost)
 	}
 }
 
@@ -94,5 +94,5 @@ func TestABudgetHoldsOverAnInterruption(t *testing.T) {
 type interruptedRun struct{ session.Store }
 
 func (interruptedRun) RunEvents(context.Context, string, string) ([]plug.Event, error) {
-	return []plug.Event{{Data: plug.TurnCompleted{Turn: 1, Tokens: 300}}, {Data: plug.TurnCompleted{Turn: 2, Tokens: 700}}}, nil
+	return []plug.Event{{Data: plug.TurnCompleted{Turn: 1, Tokens: 300}}, {Data: plug.TurnCompleted{Turn: 2, Tokens: 700, Usage: &plug.Usage{Cost: 0.25}}}}, nil
 }

@@ -81,12 +81,14 @@ func New(l Limits) *Ledger { return &Ledger{tree: &tree{ratio: map[string]float6
 // Below begins the account of a run below this one: what it takes counts here, too.
 func (l *Ledger) Below(limits Limits) *Ledger { return &Ledger{tree: l.tree, above: l, limits: limits} }
 
-// Used is what a run that this one goes on with had taken before.
-func (l *Ledger) Used(tokens int) {
+// Used is what a run that this one goes on with had taken before, in tokens and in the
+// currency of prices.
+func (l *Ledger) Used(tokens int, cost float64) {
 	l.tree.mu.Lock()
 	defer l.tree.mu.Unlock()
 	for at := l; at != nil; at = at.above {
 		at.spent.tokens += clamp(tokens)
+		at.spent.cost += max(0, cost) * million
 	}
 }
 

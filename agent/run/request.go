@@ -166,6 +166,7 @@ func (r *request) judge(a *answer) (m llm.Message, done bool, err error) {
 		r.loop.notice = noticeMore
 	}
 	if err := r.claim(&m); err != nil {
+		r.spent(a)
 		return m, false, err
 	}
 	return m, true, r.completed(a, m)

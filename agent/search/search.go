@@ -175,13 +175,14 @@ func wordsOf(r session.Filed) string {
 	return m.Text
 }
 
-// Forget takes out of the index what is of sessions that are no longer there.
+// Forget takes out of the index what is of sessions that are no longer there. Which are
+// there is read while nobody else files: what is filed of a session is younger than it.
 func (x *Index) Forget(ctx context.Context) error {
-	there, err := x.store.SessionIDs(ctx)
-	if err != nil {
-		return err
-	}
 	return x.at.Transaction(ctx, func(ctx context.Context) error {
+		there, err := x.store.SessionIDs(ctx)
+		if err != nil {
+			return err
+		}
 		filed, err := x.at.Prepare(`SELECT session FROM filed`).All(ctx)
 		if err != nil {
 			return err
