@@ -26,6 +26,9 @@ func (b *bench) talked(runs int) string {
 func saying(t *testing.T, answers ...string) func(*agent.Options) {
 	var turns []string
 	for _, a := range answers {
+		if a[0] != '{' { // an answer; what is short is not compacted
+			a += strings.Repeat(" and so on", 200)
+		}
 		turns = append(turns, fmt.Sprintf(`{"text":%q}`, a))
 	}
 	return func(o *agent.Options) {

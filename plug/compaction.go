@@ -43,6 +43,7 @@ type CompactionCompleted struct {
 
 // CompactionSkipped tells that nothing was compacted, and why.
 type CompactionSkipped struct {
+	Beside
 	Reason CompactionReason `json:"reason"`
 	Before int              `json:"before"`
 	Detail string           `json:"detail"`

@@ -144,6 +144,8 @@ func (c *counter) event(e plug.Event, child string, before map[string]int) {
 			c.add(cmp.Or(child, "compactions"), llm.Usage{Input: d.SummarizedTokens, Output: d.CheckpointTokens}, 0, false)
 		}
 		c.spent(d.Spent, child)
+	case plug.CompactionSkipped:
+		c.spent(d.Spent, child)
 	case plug.CompactionFailed:
 		c.spent(d.Spent, child)
 	case plug.RunCompleted:

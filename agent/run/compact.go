@@ -170,6 +170,9 @@ func (l *loop) compact(reason plug.CompactionReason) error {
 	}
 	replaced, kept := l.messages[:n], l.messages[n:]
 	messages := append([]llm.Message{c.Message(replaced, l.bounds())}, kept...)
+	if reason == plug.CompactManual && compact.Tokens(messages[0]) >= compact.Tokens(replaced...) {
+		return l.skipped(reason, before, "the checkpoint would be longer than what it stands for")
+	}
 	switch err := l.replace(store, session.Compaction{RunID: l.in.RunID, Checkpoint: &messages[0], Kept: kept}, messages); {
 	case errors.Is(err, session.ErrNotActive):
 		return l.unmade(reason, err)
@@ -209,7 +212,7 @@ func (l *loop) keepRoom() int {
 
 func (l *loop) skipped(reason plug.CompactionReason, before int, detail string) error {
 	l.whyNot = detail
-	l.emit(plug.CompactionSkipped{Reason: reason, Before: before, Detail: detail})
+	l.emit(plug.CompactionSkipped{Beside: l.beside(), Reason: reason, Before: before, Detail: detail})
 	return l.storeError()
 }
 

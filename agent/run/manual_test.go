@@ -15,7 +15,9 @@ import (
 // byHand is a session of some runs, with what a person's compaction needs.
 func byHand(t *testing.T, m *model, runs int) *bench {
 	t.Helper()
-	m.answer = func(n int, _ llm.Request) llm.Message { return llm.Message{Text: fmt.Sprint("answer ", n)} }
+	m.answer = func(n int, _ llm.Request) llm.Message {
+		return llm.Message{Text: fmt.Sprint("answer ", n, strings.Repeat(" word", 400))}
+	}
 	b := compactBench(t, m, 0)
 	for i := range runs {
 		b.run(t.Context(), fmt.Sprint("prompt ", i))
@@ -58,6 +60,17 @@ func TestNothingToCompactByHand(t *testing.T) {
 	b := byHand(t, m, 1)
 	out, err := b.compact(t.Context(), "")
 	if err != nil || out.Done != nil || out.Why == "" || len(m.summaries) > 0 || len(told[plug.CompactionSkipped](b)) != 1 {
+		t.Errorf("got %+v, %v", out, err)
+	}
+}
+
+// What would make the conversation longer is not done, and costs what it cost.
+func TestACompactionByHandThatWouldGrowIsSkipped(t *testing.T) {
+	m := &model{summary: wrote("to go on")}
+	b := byHand(t, m, 6)
+	m.summary = func(int) llm.Message { return llm.Message{Text: strings.Repeat("long ", 8_000)} }
+	out, err := b.compact(t.Context(), "")
+	if err != nil || out.Done != nil || !strings.Contains(out.Why, "longer") || out.Usage.Output == 0 || len(told[plug.PrefixChanged](b)) > 0 {
 		t.Errorf("got %+v, %v", out, err)
 	}
 }
