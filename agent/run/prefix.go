@@ -78,7 +78,7 @@ func (l *loop) lastKey() string {
 	s, ok := l.o.Store.(interface {
 		EventsOf(ctx context.Context, id string, t plug.EventType, limit int) ([]plug.Event, error)
 	})
-	if !ok {
+	if !ok || l.in.Fresh != nil {
 		return ""
 	}
 	events, err := s.EventsOf(l.lasting(), l.in.SessionID, plug.TypeTurnCompleted, 1)

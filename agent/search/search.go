@@ -323,14 +323,14 @@ func place(said, query string) (at, length int) {
 	if len(low) != len(said) {
 		return 0, 0
 	}
-	var found []int
+	found := false
 	for _, w := range words(query) {
 		needle := strings.ToLower(w.text)
 		if w.not || needle == "" {
 			continue
 		}
-		if i := strings.Index(low, needle); i >= 0 && (len(found) == 0 || i < at) {
-			at, length, found = i, len(needle), append(found, i)
+		if i := strings.Index(low, needle); i >= 0 && (!found || i < at) {
+			at, length, found = i, len(needle), true
 		}
 	}
 	return at, length
