@@ -141,7 +141,7 @@ func (l *pipes) Close() error   { l.once.Do(func() { close(l.done) }); return ni
 func (l *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
 // tail is what stands behind the messages of a body.
-var tail = regexp.MustCompile(`\](,"reasoning[^\]]*)?(,"max_(output_)?tokens":\d+)?\}$`)
+var tail = regexp.MustCompile(`\](,"(parallel_tool_calls|include|stream_options|prompt_cache_key|reasoning|reasoning_effort|max_tokens|max_output_tokens)":.*)?\}$`)
 
 // kept is what of a body the next one has to begin with: all up to its last message, but
 // not what was told with that request alone.

@@ -11,18 +11,16 @@ import (
 // conversation share their bytes up to the last stored message and prompt
 // caches hit (spec runner.md, "Stable prefix"):
 //
-//	model, stream, extra, tools sorted by name | messages | effort, limits
+//	model, stream, extra, tools sorted by name | messages | usage, effort, limits
 //
-// The fields that the server refuses are left out.
+// The fields that the server refuses are left out; these stand behind the messages,
+// since a new process has to learn of them anew.
 // It fails when the history is not valid, instead of letting a server say so.
 func (c *Client) body(req llm.Request, without wire.Names) ([]byte, error) {
 	b := make([]byte, 0, wire.Size(req))
 	b = append(b, `{"model":`...)
 	b = wire.AppendString(b, req.Model)
 	b = append(b, `,"stream":true`...)
-	if c.cfg.StreamUsage && !without.Has("stream_options") {
-		b = append(b, `,"stream_options":{"include_usage":true}`...)
-	}
 	b, err := wire.AppendExtra(b, c.cfg.ExtraBody, c.own(req)...)
 	if err != nil {
 		return nil, err
@@ -37,6 +35,9 @@ func (c *Client) body(req llm.Request, without wire.Names) ([]byte, error) {
 		return nil, err
 	}
 	b = append(h.b, ']')
+	if c.cfg.StreamUsage && !without.Has("stream_options") {
+		b = append(b, `,"stream_options":{"include_usage":true}`...)
+	}
 	if req.Effort != "" {
 		b = append(b, `,"reasoning_effort":`...)
 		b = wire.AppendString(b, req.Effort)

@@ -44,12 +44,12 @@ func TestBody(t *testing.T) {
 		Tools:    []llm.Tool{{Name: "b", Description: "B"}, {Name: "a", Description: "A", Schema: json.RawMessage(` {"type":"object"} `)}},
 		Messages: []llm.Message{user("hi"), said("", call("c1", "a", "")), result("c1", "ok\n"), said("done")},
 	}
-	want := `{"model":"m","stream":true,"stream_options":{"include_usage":true},"tools":[` +
+	want := `{"model":"m","stream":true,"tools":[` +
 		`{"type":"function","function":{"name":"a","description":"A","parameters":{"type":"object"}}},` +
 		`{"type":"function","function":{"name":"b","description":"B","parameters":{"type":"object","properties":{}}}}],` +
 		`"messages":[{"role":"system","content":"Be \"brief\""},{"role":"user","content":"hi"},` +
 		`{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"a","arguments":"{}"}}]},` +
-		`{"role":"tool","tool_call_id":"c1","content":"ok\n"},{"role":"assistant","content":"done"}],"reasoning_effort":"low","max_completion_tokens":99}`
+		`{"role":"tool","tool_call_id":"c1","content":"ok\n"},{"role":"assistant","content":"done"}],"stream_options":{"include_usage":true},"reasoning_effort":"low","max_completion_tokens":99}`
 	if got := build(t, Config{StreamUsage: true, TokenParameter: "max_completion_tokens"}, req); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -65,16 +65,17 @@ func TestBody(t *testing.T) {
 func TestExtraBody(t *testing.T) {
 	cfg := Config{StreamUsage: true, ExtraBody: json.RawMessage(`{"top_k": 5, "Stream":false, "max_tokens":1, "reasoning_effort":"max", "messages":[], "stream_options":null}`)}
 	req := llm.Request{Model: "m", Effort: "low", MaxOutputTokens: 9, Messages: []llm.Message{user("hi")}}
-	const head = `{"model":"m","stream":true,"stream_options":{"include_usage":true}`
-	if got, want := build(t, cfg, req), head+`,"top_k":5,"messages":[{"role":"user","content":"hi"}],"reasoning_effort":"low","max_tokens":9}`; got != want {
+	const head, usage = `{"model":"m","stream":true`, `,"stream_options":{"include_usage":true}`
+	if got, want := build(t, cfg, req), head+`,"top_k":5,"messages":[{"role":"user","content":"hi"}]`+usage+`,"reasoning_effort":"low","max_tokens":9}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	req.Effort, req.MaxOutputTokens = "", 0
-	if got, want := build(t, cfg, req), head+`,"top_k":5,"max_tokens":1,"reasoning_effort":"max","messages":[{"role":"user","content":"hi"}]}`; got != want {
+	if got, want := build(t, cfg, req), head+`,"top_k":5,"max_tokens":1,"reasoning_effort":"max","messages":[{"role":"user","content":"hi"}]`+usage+`}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	// A field that the server refused does not come back.
-	if got, err := New(cfg).body(req, wire.Names{"stream_options"}); err != nil || strings.Contains(string(got), "stream_options") {
+	// A field that the server refused does not come back, and stood behind the messages: a
+	// new process learns of it by asking.
+	if got, err := New(cfg).body(req, wire.Names{"stream_options"}); err != nil || string(got) != head+`,"top_k":5,"max_tokens":1,"reasoning_effort":"max","messages":[{"role":"user","content":"hi"}]}` {
 		t.Errorf("got %s, %v", got, err)
 	}
 	if _, err := New(Config{ExtraBody: json.RawMessage(`[1]`)}).body(req, nil); llm.CauseOf(err) != llm.CauseBadRequest {

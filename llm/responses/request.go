@@ -30,9 +30,11 @@ func optional() []wire.Field {
 // caches hit (spec runner.md, "Stable prefix"; protocol, "Stateless multi-turn
 // recipe"):
 //
-//	model, stream, store, include, cache key, extra, tools sorted by name,
-//	instructions | input | effort, limit
+//	model, stream, store, extra, tools sorted by name, instructions | input |
+//	parallel calls, include, cache key, effort, limit
 //
+// What a server may refuse stands behind the input, since a new process has to learn of
+// that anew.
 // It fails when the history is not valid, instead of letting a server say so.
 func (c *Client) body(req llm.Request, without wire.Names) ([]byte, error) {
 	if without.Has("store") {
@@ -43,21 +45,11 @@ func (c *Client) body(req llm.Request, without wire.Names) ([]byte, error) {
 	b = append(b, `{"model":`...)
 	b = wire.AppendString(b, req.Model)
 	b = append(b, `,"stream":true,"store":false`...)
-	if !without.Has("include") {
-		b = append(b, `,"include":["reasoning.encrypted_content"]`...)
-	}
-	if !without.Has("stream_options") {
-		b = append(b, `,"stream_options":{"include_obfuscation":false}`...)
-	}
-	if req.SessionID != "" && !without.Has("prompt_cache_key") {
-		b = append(b, `,"prompt_cache_key":`...)
-		b = wire.AppendString(b, cacheKey(req.SessionID))
-	}
 	b, err := wire.AppendExtra(b, c.cfg.ExtraBody, c.own(req)...)
 	if err != nil {
 		return nil, err
 	}
-	b, err = appendTools(b, req.Tools, without)
+	b, err = appendTools(b, req.Tools)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +62,21 @@ func (c *Client) body(req llm.Request, without wire.Names) ([]byte, error) {
 	if err := h.Check(req.Messages, h.message); err != nil {
 		return nil, err
 	}
-	b = appendReasoning(append(h.b, ']'), req.Effort, without)
+	b = append(h.b, ']')
+	if len(req.Tools) > 0 && !without.Has("parallel_tool_calls") {
+		b = append(b, `,"parallel_tool_calls":true`...)
+	}
+	if !without.Has("include") {
+		b = append(b, `,"include":["reasoning.encrypted_content"]`...)
+	}
+	if !without.Has("stream_options") {
+		b = append(b, `,"stream_options":{"include_obfuscation":false}`...)
+	}
+	if req.SessionID != "" && !without.Has("prompt_cache_key") {
+		b = append(b, `,"prompt_cache_key":`...)
+		b = wire.AppendString(b, cacheKey(req.SessionID))
+	}
+	b = appendReasoning(b, req.Effort, without)
 	if req.MaxOutputTokens > 0 && c.cfg.TokenParameter != "omit" {
 		b = append(b, `,"max_output_tokens":`...)
 		b = strconv.AppendInt(b, int64(req.MaxOutputTokens), 10)
@@ -120,7 +126,7 @@ func cacheKey(session string) string {
 
 // appendTools writes the flat form. strict is said, because servers may take a
 // missing one for true, and then refuse schemas with optional arguments.
-func appendTools(b []byte, tools []llm.Tool, without wire.Names) ([]byte, error) {
+func appendTools(b []byte, tools []llm.Tool) ([]byte, error) {
 	if len(tools) == 0 {
 		return b, nil
 	}
@@ -141,9 +147,5 @@ func appendTools(b []byte, tools []llm.Tool, without wire.Names) ([]byte, error)
 		b = append(b, t.Schema...)
 		b = append(b, `,"strict":false}`...)
 	}
-	b = append(b, ']')
-	if !without.Has("parallel_tool_calls") {
-		b = append(b, `,"parallel_tool_calls":true`...)
-	}
-	return b, nil
+	return append(b, ']'), nil
 }

@@ -51,10 +51,13 @@ func build(t *testing.T, cfg Config, req llm.Request, without ...string) string 
 func input(t *testing.T, messages ...llm.Message) string {
 	t.Helper()
 	_, list, _ := strings.Cut(build(t, Config{}, llm.Request{Model: "m", Messages: messages}), `"input":[`)
-	return strings.TrimSuffix(list, "]}")
+	return strings.TrimSuffix(list, "]"+extra+"}")
 }
 
-const frame = `{"model":"m","stream":true,"store":false,"include":["reasoning.encrypted_content"],"stream_options":{"include_obfuscation":false}`
+const (
+	frame = `{"model":"m","stream":true,"store":false`
+	extra = `,"include":["reasoning.encrypted_content"],"stream_options":{"include_obfuscation":false}`
+)
 
 func TestBody(t *testing.T) {
 	req := llm.Request{
@@ -62,23 +65,23 @@ func TestBody(t *testing.T) {
 		Tools:    []llm.Tool{{Name: "b", Description: "B"}, {Name: "a", Description: "A", Schema: json.RawMessage(` {"type":"object"} `)}},
 		Messages: []llm.Message{user("hi"), said("", call("c1", "a", "")), result("c1", "ok\n"), said("done", call("c2", "b", `{"x":1}`)), result("c2", "")},
 	}
-	want := frame + `,"prompt_cache_key":"s","tools":[` +
+	want := frame + `,"tools":[` +
 		`{"type":"function","name":"a","description":"A","parameters":{"type":"object"},"strict":false},` +
-		`{"type":"function","name":"b","description":"B","parameters":{"type":"object","properties":{}},"strict":false}],"parallel_tool_calls":true,` +
+		`{"type":"function","name":"b","description":"B","parameters":{"type":"object","properties":{}},"strict":false}],` +
 		`"instructions":"Be \"brief\"","input":[{"role":"user","content":"hi"},` +
 		`{"type":"function_call","call_id":"c1","name":"a","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":"ok\n"},` +
 		`{"role":"assistant","content":"done"},{"type":"function_call","call_id":"c2","name":"b","arguments":"{\"x\":1}"},` +
-		`{"type":"function_call_output","call_id":"c2","output":""}],"reasoning":{"effort":"low","summary":"auto"},"max_output_tokens":99}`
+		`{"type":"function_call_output","call_id":"c2","output":""}],"parallel_tool_calls":true` + extra + `,"prompt_cache_key":"s","reasoning":{"effort":"low","summary":"auto"},"max_output_tokens":99}`
 	if got := build(t, Config{}, req); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	bare := llm.Request{Model: "m", MaxOutputTokens: 9, SessionID: strings.Repeat("s", 65)}
 	got := build(t, Config{TokenParameter: "omit"}, bare, "include", "stream_options")
-	if !strings.HasPrefix(got, `{"model":"m","stream":true,"store":false,"prompt_cache_key":"`) || strings.Contains(got, bare.SessionID) || !strings.HasSuffix(got, `","input":[]}`) {
+	if !strings.HasPrefix(got, frame+`,"input":[],"prompt_cache_key":"`) || strings.Contains(got, bare.SessionID) || strings.Contains(got, "include") || strings.Contains(got, "tokens") {
 		t.Errorf("got %s", got)
 	}
 	got = build(t, Config{}, req, "reasoning.summary", "parallel_tool_calls", "prompt_cache_key")
-	if !strings.Contains(got, `],"reasoning":{"effort":"low"},"max_output_tokens"`) || strings.Contains(got, "parallel") || !strings.Contains(got, "store") {
+	if !strings.Contains(got, `]`+extra+`,"reasoning":{"effort":"low"},"max_output_tokens"`) || strings.Contains(got, "parallel") || !strings.Contains(got, "store") {
 		t.Errorf("got %s", got)
 	}
 }
@@ -89,11 +92,11 @@ func TestExtraBody(t *testing.T) {
 	cfg := Config{ExtraBody: json.RawMessage(`{"text": {"verbosity":"low"}, "STORE":true, "previous_response_id":"r", "background":true,
 		"reasoning":{"effort":"max"}, "prompt_cache_key":"k", "max_output_tokens":1, "include":[]}`)}
 	req := llm.Request{Model: "m", Effort: "low", SessionID: "s", MaxOutputTokens: 9, Messages: []llm.Message{user("hi")}}
-	want := frame + `,"prompt_cache_key":"s","text":{"verbosity":"low"},"input":[{"role":"user","content":"hi"}],"reasoning":{"effort":"low","summary":"auto"},"max_output_tokens":9}`
+	want := frame + `,"text":{"verbosity":"low"},"input":[{"role":"user","content":"hi"}]` + extra + `,"prompt_cache_key":"s","reasoning":{"effort":"low","summary":"auto"},"max_output_tokens":9}`
 	if got := build(t, cfg, req); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	want = frame + `,"text":{"verbosity":"low"},"reasoning":{"effort":"max"},"prompt_cache_key":"k","max_output_tokens":1,"input":[]}`
+	want = frame + `,"text":{"verbosity":"low"},"reasoning":{"effort":"max"},"prompt_cache_key":"k","max_output_tokens":1,"input":[]` + extra + `}`
 	if got := build(t, cfg, llm.Request{Model: "m"}); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -102,6 +105,20 @@ func TestExtraBody(t *testing.T) {
 	}
 	if _, err := New(Config{ExtraBody: json.RawMessage(`7`)}).body(req, nil); llm.CauseOf(err) != llm.CauseBadRequest {
 		t.Errorf("a number: got %v", err)
+	}
+}
+
+// What a server refuses stands behind the input: a new process learns of it by asking.
+func TestRefusedFieldsChangeNoPrefix(t *testing.T) {
+	req := llm.Request{Model: "m", Instructions: "i", Effort: "low", SessionID: "s", Tools: []llm.Tool{{Name: "a", Schema: json.RawMessage(`{}`)}}, Messages: []llm.Message{user("hi")}}
+	want, _, _ := strings.Cut(build(t, Config{}, req), `],"parallel_tool_calls"`)
+	for _, f := range optional() {
+		if f.Name == "store" { // is never left out
+			continue
+		}
+		if got := build(t, Config{}, req, f.Name); !strings.HasPrefix(got, want) || strings.Contains(got, f.Name+`"`) {
+			t.Errorf("without %s: got\n%s\nwant the prefix\n%s", f.Name, got, want)
+		}
 	}
 }
 
@@ -126,7 +143,7 @@ func TestStablePrefix(t *testing.T) {
 		if !strings.HasPrefix(string(b), before) {
 			t.Errorf("with %d messages: got\n%s\nwant the prefix\n%s", n, b, before)
 		}
-		before = string(b[:strings.LastIndex(string(b), `],"max_output_tokens"`)])
+		before = string(b[:strings.LastIndex(string(b), `],"parallel_tool_calls"`)])
 	}
 	if before == "" {
 		t.Error("no body was built")
