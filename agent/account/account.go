@@ -26,8 +26,9 @@ type Store interface {
 const (
 	// pageSize is how many events are held at once.
 	pageSize = 500
-	// maxDepth and maxSessions bound the children that are looked at.
-	maxDepth    = 8
+	// maxDepth and maxSessions bound the children that are looked at: as deep as package
+	// child lets them be, and no circle is followed.
+	maxDepth    = 16
 	maxSessions = 10_000
 	// mostTurns is how many of the largest turns are told.
 	mostTurns = 3
@@ -134,37 +135,37 @@ func (c *counter) session(ctx context.Context, id, child string, depth int) erro
 	return nil
 }
 
+// event counts one event. before is what turn_completed.tokens of a run has come to.
 func (c *counter) event(e plug.Event, child string, before map[string]int) {
+	spent := func(b plug.Beside) { before[e.RunID] += c.spent(b.Spent, child) }
 	switch d := e.Data.(type) {
 	case plug.TurnCompleted:
+		spent(d.Beside)
 		c.turn(e, d, child, before)
-		c.spent(d.Spent, child)
 	case plug.CompactionCompleted:
 		if len(d.Spent) == 0 { // by a version that told it here alone
 			c.add(cmp.Or(child, "compactions"), llm.Usage{Input: d.SummarizedTokens, Output: d.CheckpointTokens}, 0, false)
+			before[e.RunID] += d.SummarizedTokens + d.CheckpointTokens
 		}
-		c.spent(d.Spent, child)
+		spent(d.Beside)
 	case plug.CompactionSkipped:
-		c.spent(d.Spent, child)
+		spent(d.Beside)
 	case plug.CompactionFailed:
-		c.spent(d.Spent, child)
+		spent(d.Beside)
 	case plug.RunCompleted:
-		c.spent(d.Spent, child)
+		spent(d.Beside)
 	case plug.RunTurnsExceeded:
-		c.spent(d.Spent, child)
+		spent(d.Beside)
 	case plug.RunFailed:
-		c.spent(d.Spent, child)
+		spent(d.Beside)
 	case plug.RunCancelled:
-		c.spent(d.Spent, child)
+		spent(d.Beside)
 	}
 }
 
 func (c *counter) turn(e plug.Event, d plug.TurnCompleted, child string, before map[string]int) {
 	took := d.Tokens - before[e.RunID]
 	before[e.RunID] = d.Tokens
-	for _, s := range d.Spent {
-		took -= s.Input + s.Output
-	}
 	u, estimated, cost := llm.Usage{Input: max(0, took)}, true, 0.0
 	if d.Usage != nil && *d.Usage != (plug.Usage{}) {
 		u, estimated, cost = usage(*d.Usage), false, d.Usage.Cost
@@ -178,8 +179,13 @@ func (c *counter) turn(e plug.Event, d plug.TurnCompleted, child string, before 
 	c.turns = c.turns[:min(len(c.turns), mostTurns)]
 }
 
-func (c *counter) spent(all []plug.Spent, child string) {
+// spent counts what was no turn's, and returns what of it is in turn_completed.tokens: not
+// what others asked for.
+func (c *counter) spent(all []plug.Spent, child string) (own int) {
 	for _, s := range all {
+		if s.For == plug.SpentOnRetry || s.For == plug.SpentOnCompaction {
+			own += s.Input + s.Output
+		}
 		row := child
 		if row == "" {
 			switch s.For {
@@ -197,6 +203,7 @@ func (c *counter) spent(all []plug.Spent, child string) {
 		}
 		c.add(row, usage(s.Usage), s.Cost, s.Estimated)
 	}
+	return own
 }
 
 // add counts a request to a row. Names are foreign: the rows are bounded by what

@@ -140,3 +140,32 @@ func TestResults(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
+
+// What others asked beside a run is no part of turn_completed.tokens, and what a checkpoint
+// took is, though an event before it tells of that: a turn without a report is what is left.
+func TestATurnWithoutAReportIsWhatIsLeft(t *testing.T) {
+	s := &store{events: map[string][]plug.Payload{"root": {
+		turn(1, 100, nil, spent(plug.SpentOnPlugin, "toy", 60, 5)),
+		plug.CompactionFailed{Beside: plug.Beside{Spent: []plug.Spent{spent(plug.SpentOnCompaction, "", 40, 10)}}},
+		turn(2, 250, nil, spent(plug.SpentOnQuestion, "", 70, 7)),
+	}}}
+	a, err := Of(t.Context(), s, "root")
+	if err != nil || a.Rows[0].What != "turns" || a.Rows[0].Usage.Input != 200 {
+		t.Errorf("got %+v, %v", a.Rows, err)
+	}
+}
+
+// Symptom: what children far below a session took was not in its table. Trigger: children
+// may be 16 levels deep.
+func TestTheDeepestChildCounts(t *testing.T) {
+	s := &store{events: map[string][]plug.Payload{}, children: map[string][]session.Session{}}
+	for i := range 17 {
+		id := fmt.Sprint(i)
+		s.events[id] = []plug.Payload{turn(1, 10, &plug.Usage{Input: 9, Output: 1})}
+		s.children[id] = []session.Session{{ID: fmt.Sprint(i + 1)}}
+	}
+	a, err := Of(t.Context(), s, "0")
+	if err != nil || a.Total.Requests != 17 {
+		t.Errorf("got %+v, %v", a.Total, err)
+	}
+}
