@@ -70,6 +70,23 @@ func TestWhatWasOfNoUseIsSpentBesideTheTurn(t *testing.T) {
 	})
 }
 
+// Symptom: who met a budget was told to raise limits.maxOutputTokens. Trigger: an answer
+// that is cut by what the budget left.
+func TestTheBudgetIsNamedWhereItCutsAnAnswer(t *testing.T) {
+	p := &fake{}
+	p.answers = []answerFunc{func(_ context.Context, r llm.Request, yield func(llm.Event, error) bool) {
+		m := llm.Message{Role: llm.RoleAssistant, Truncated: true}
+		yield(llm.Event{Kind: llm.Completed, Message: &m, Usage: &llm.Usage{Input: 10, Output: 10}}, nil)
+	}}
+	b := newBench(t, p, all, nil)
+	b.o.Ledger = ledger.New(ledger.Limits{MaxTokens: 900})
+	b.o.Limits.MaxOutputTokens = 5_000
+	out := b.run(t.Context(), "go")
+	if out.Code != llm.CauseOutputTruncated || !strings.Contains(out.Err.Hint, "limits.maxTokens") {
+		t.Errorf("got %+v, %v, %q", out, out.Err, out.Err.Hint)
+	}
+}
+
 // biller is a server that charges by its own count, breaks off at times, and at times
 // forgets to report.
 type biller struct {

@@ -201,8 +201,11 @@ func (r *request) cutError(a *answer, reason plug.CutReason) *llm.Error {
 	} else if a.said() != "" {
 		what = "before it was usable"
 	}
-	return llm.Errorf(llm.CauseOutputTruncated, "the answer was cut %s%s (output limit: %d tokens)", what, after(r.cuts+1), r.sentOutput).
-		WithHint("raise limits.maxOutputTokens, ask for smaller steps, or lower --effort")
+	hint := "raise limits.maxOutputTokens, ask for smaller steps, or lower --effort"
+	if r.sentOutput < r.maxOutput {
+		hint = "the budget left no more: raise limits.maxTokens or limits.maxCost, or go on with a new prompt, which has the whole budget again"
+	}
+	return llm.Errorf(llm.CauseOutputTruncated, "the answer was cut %s%s (output limit: %d tokens)", what, after(r.cuts+1), r.sentOutput).WithHint(hint)
 }
 
 // lowerEffort is one step below an effort, of the levels that a model declares. An
