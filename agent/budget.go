@@ -14,20 +14,27 @@ func (a *App) budget(ctx context.Context, c *conversation, continues string) (bo
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	below := ledger.Limits{MaxTokens: c.spec.MaxTokens}
+	var whole *ledger.Ledger
 	switch {
 	case a.books[c.parent] != nil && c.parent != "":
 		book = a.books[c.parent].Below(below)
 	case a.books[c.tree.root] != nil && c.parent != "":
 		book = a.books[c.tree.root].Below(below)
 	default: // nothing that could bound it is under way
-		book = ledger.New(a.limits()).Below(below)
+		whole = ledger.New(a.limits())
+		book = whole.Below(below)
 	}
 	book.Used(tokens, cost)
 	a.books[c.id] = book
 	return book, func() {
 		a.mu.Lock()
-		defer a.mu.Unlock()
 		delete(a.books, c.id)
+		a.mu.Unlock()
+		for _, l := range []*ledger.Ledger{whole, book} {
+			if passed := l.Passed(); passed != "" {
+				a.o.Log.Warn(passed)
+			}
+		}
 	}
 }
 
@@ -58,16 +65,49 @@ func (a *App) usedBefore(ctx context.Context, id, runID string) (tokens int, cos
 	if err != nil {
 		a.o.Log.Warn("what the interrupted run used is not known", "error", err)
 	}
+	var u used
 	for _, e := range events {
-		if d, ok := e.Data.(plug.TurnCompleted); ok {
-			tokens = d.Tokens
-			if d.Usage != nil {
-				cost += d.Usage.Cost
-			}
-			for _, s := range d.Spent {
-				cost += s.Cost
-			}
+		u.event(e.Data)
+	}
+	return u.tokens, u.cost
+}
+
+// used adds up what events tell. turns is what turn_completed.tokens has come to: with
+// input of the cache, which is no token here, and without what others asked beside.
+type used struct {
+	tokens, turns int
+	cost          float64
+}
+
+func (u *used) event(p plug.Payload) {
+	switch d := p.(type) {
+	case plug.TurnCompleted:
+		u.beside(d.Beside)
+		if d.Usage != nil && *d.Usage != (plug.Usage{}) {
+			u.add(*d.Usage)
+		} else {
+			u.tokens += max(0, d.Tokens-u.turns)
+		}
+		u.turns = d.Tokens
+	case plug.CompactionCompleted:
+		u.beside(d.Beside)
+	case plug.CompactionSkipped:
+		u.beside(d.Beside)
+	case plug.CompactionFailed:
+		u.beside(d.Beside)
+	}
+}
+
+func (u *used) beside(b plug.Beside) {
+	for _, s := range b.Spent {
+		u.add(s.Usage)
+		if s.For == plug.SpentOnRetry || s.For == plug.SpentOnCompaction {
+			u.turns += s.Input + s.Output
 		}
 	}
-	return tokens, cost
+}
+
+func (u *used) add(v plug.Usage) {
+	u.tokens += max(0, v.Input-v.CachedInput) + max(0, v.Output)
+	u.cost += v.Cost
 }

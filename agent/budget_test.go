@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"alisio/agent/config"
-	"alisio/agent/session"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -82,17 +81,11 @@ func TestABudgetHoldsOverAnInterruption(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.o.Config.Limits.MaxTokens = 1_000
-	a.store = interruptedRun{a.store}
+	a.store = interruptedRun{a.store, []plug.Event{
+		{Data: plug.TurnCompleted{Turn: 1, Tokens: 300}}, {Data: plug.TurnCompleted{Turn: 2, Tokens: 700, Usage: &plug.Usage{Input: 350, Output: 50, Cost: 0.25}}}}}
 	book, end := a.budget(ctx, c, "dead")
 	defer end()
 	if tokens, cost := book.Spent(); tokens != 700 || cost != 0.25 {
 		t.Errorf("%d tokens, %v", tokens, cost)
 	}
-}
-
-// interruptedRun is a store in which every run has had two turns.
-type interruptedRun struct{ session.Store }
-
-func (interruptedRun) RunEvents(context.Context, string, string) ([]plug.Event, error) {
-	return []plug.Event{{Data: plug.TurnCompleted{Turn: 1, Tokens: 300}}, {Data: plug.TurnCompleted{Turn: 2, Tokens: 700, Usage: &plug.Usage{Cost: 0.25}}}}, nil
 }

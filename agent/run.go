@@ -169,11 +169,7 @@ func (a *App) do(ctx context.Context, c *conversation, choice profile.Choice, in
 	book, closeBook := a.budget(ctx, c, in.Continues)
 	defer closeBook()
 	o.Ledger = book
-	out, err := run.Do(ctx, o, in)
-	if passed := book.Passed(); passed != "" {
-		a.o.Log.Warn(passed)
-	}
-	return out, err
+	return run.Do(ctx, o, in)
 }
 
 // runOptions are what the runs of a session work with.

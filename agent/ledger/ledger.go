@@ -144,7 +144,7 @@ func (l *Ledger) left(a Ask, input float64) (output int, err error) {
 	if limit := l.limits.MaxTokens; limit > 0 {
 		room := int64(limit) - l.spent.tokens - l.out.tokens - int64(input)
 		if room < int64(least) {
-			return 0, l.over(fmt.Sprintf("%d tokens (limits.maxTokens)", limit), fmt.Sprintf("%d are used", l.spent.tokens),
+			return 0, l.over(fmt.Sprintf("%d tokens (%s)", limit, l.name()), fmt.Sprintf("%d are used", l.spent.tokens),
 				fmt.Sprintf("about %d more with its answer", int64(input)+int64(least)))
 		}
 		output = int(min(int64(output), room))
@@ -167,6 +167,14 @@ func (l *Ledger) left(a Ask, input float64) (output int, err error) {
 		output = int(min(float64(output), room/p.Output))
 	}
 	return output, nil
+}
+
+// name is where the limit of tokens stands: a run below another has one of its own.
+func (l *Ledger) name() string {
+	if l.above != nil {
+		return "maxTokens of this child"
+	}
+	return "limits.maxTokens"
 }
 
 func (l *Ledger) over(limit, used, needs string) error {
@@ -243,11 +251,14 @@ func (l *Ledger) Spent() (tokens int64, cost float64) {
 // Passed says by how much the budget is passed, empty if it is not: a server counted
 // more than was estimated.
 func (l *Ledger) Passed() string {
+	if l == nil {
+		return ""
+	}
 	tokens, cost := l.Spent()
 	switch {
 	case l.limits.MaxTokens > 0 && tokens > int64(l.limits.MaxTokens):
-		return fmt.Sprintf("%d tokens were used, %d more than limits.maxTokens: the server counted more than was estimated",
-			tokens, tokens-int64(l.limits.MaxTokens))
+		return fmt.Sprintf("%d tokens were used, %d more than %s: the server counted more than was estimated",
+			tokens, tokens-int64(l.limits.MaxTokens), l.name())
 	case l.limits.MaxCost > 0 && cost > l.limits.MaxCost:
 		return fmt.Sprintf("the run cost %.4g, more than %g (limits.maxCost): the server counted more than was estimated", cost, l.limits.MaxCost)
 	}

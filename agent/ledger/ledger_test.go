@@ -59,7 +59,7 @@ func TestBelowCountsAbove(t *testing.T) {
 			t.Errorf("%s: %d", name, tokens)
 		}
 	}
-	if _, err := grandchild.Reserve(Ask{Model: toy, Input: 1_000, Output: 500}); err == nil || !strings.Contains(err.Error(), "3000 tokens") {
+	if _, err := grandchild.Reserve(Ask{Model: toy, Input: 1_000, Output: 500}); err == nil || !strings.Contains(err.Error(), "3000 tokens (maxTokens of this child)") {
 		t.Errorf("got %v", err)
 	}
 	reserve(t, root, Ask{Model: toy, Input: 1_000, Output: 500}).Release()
