@@ -176,25 +176,25 @@ func (a *App) complete(ctx context.Context, reason plug.SpentOn, by string, q pl
 	if q.MaxOutputTokens <= 0 {
 		q.MaxOutputTokens = maxCompletion
 	}
-	held, err := book.Reserve(ledger.Ask{
-		By: by, Model: c.Model, Input: len(q.Instructions)/compact.CharsPerToken + compact.Tokens(q.Messages...), Output: q.MaxOutputTokens,
-	})
+	input := len(q.Instructions)/compact.CharsPerToken + compact.Tokens(q.Messages...)
+	held, err := book.Reserve(ledger.Ask{By: by, Model: c.Model, Input: input, Output: q.MaxOutputTokens})
 	if err != nil {
 		return plug.Completed{}, err
 	}
 	q.MaxOutputTokens = held.Output
-	done, err := c.Complete(ctx, q)
-	u, estimated := done.Usage, done.Usage == llm.Usage{}
+	done, said, err := c.Complete(ctx, q)
+	u := ledger.Sane(&done.Usage)
+	estimated := u == nil
 	switch {
-	case estimated && done.Text == "":
+	case estimated && said < 0:
 		held.Release()
 		return done, err
 	case estimated:
-		u = llm.Usage{Input: len(q.Instructions)/compact.CharsPerToken + compact.Tokens(q.Messages...), Output: len(done.Text) / compact.CharsPerToken}
+		u = &llm.Usage{Input: input, Output: said / compact.CharsPerToken}
 	}
-	held.Settle(string(reason), u, estimated)
+	held.Settle(string(reason), *u, estimated)
 	if store, ok := a.store.(session.Compactor); ok && !running && q.SessionID != "" {
-		err = errors.Join(err, session.Caused(store.AddUsage(context.WithoutCancel(ctx), q.SessionID, u)))
+		err = errors.Join(err, session.Caused(store.AddUsage(context.WithoutCancel(ctx), q.SessionID, *u)))
 	}
 	return done, err
 }

@@ -282,4 +282,18 @@ func amount(u llm.Usage, p *llm.Price) sum {
 // Cost is what a usage costs by a price, in its currency.
 func Cost(u llm.Usage, p llm.Price) float64 { return amount(u, &p).cost / million }
 
+// Sane is a usage in numbers that sums hold, whatever a provider reports, and nil where
+// that counts nothing.
+func Sane(u *llm.Usage) *llm.Usage {
+	if u == nil {
+		return nil
+	}
+	in := int(clamp(u.Input))
+	v := llm.Usage{Input: in, Output: int(clamp(u.Output)), CachedInput: min(in, int(clamp(u.CachedInput))), Reasoning: int(clamp(u.Reasoning))}
+	if v == (llm.Usage{}) {
+		return nil
+	}
+	return &v
+}
+
 func clamp(n int) int64 { return max(0, min(int64(n), most)) }

@@ -13,8 +13,11 @@ import (
 const maxCompletion = 4096
 
 // Complete asks the model of a choice, which stands there before q.Model, for one answer
-// without tools (plug.API.Complete). A panic of the provider is its failure.
-func (c Choice) Complete(ctx context.Context, q plug.Completion) (out plug.Completed, err error) {
+// without tools (plug.API.Complete). A panic of the provider is its failure. said is how
+// many bytes of an answer came, also of one that broke off, which costs as much as any
+// other; -1 where nothing came.
+func (c Choice) Complete(ctx context.Context, q plug.Completion) (out plug.Completed, said int, err error) {
+	said = -1
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("complete: provider %s: panic: %v", c.Provider.ID(), p)
@@ -31,19 +34,25 @@ func (c Choice) Complete(ctx context.Context, q plug.Completion) (out plug.Compl
 	}
 	for e, err := range c.Provider.Stream(ctx, req) {
 		if err != nil {
-			return out, fmt.Errorf("complete: %w", err)
+			var broke *llm.Error
+			if errors.As(err, &broke) && broke.Usage != nil {
+				out.Usage = *broke.Usage
+			}
+			return out, said, fmt.Errorf("complete: %w", err)
 		}
+		said = max(0, said) + len(e.Text)
 		if e.Kind != llm.Completed || e.Message == nil {
 			continue
 		}
+		said = len(e.Message.Text)
 		out.Text, out.Truncated = e.Message.Text, e.Message.Truncated
 		if e.Usage != nil {
 			out.Usage = *e.Usage
 		}
 	}
 	if out.Text == "" {
-		return out, errors.New("complete: the model said nothing")
+		return out, said, errors.New("complete: the model said nothing")
 	}
 	out.Text = llm.Redact(out.Text, c.Secrets...)
-	return out, nil
+	return out, said, nil
 }

@@ -34,6 +34,11 @@ func TestComplete(t *testing.T) {
 				return
 			case "nothing":
 				m.Text = ""
+			case "broken":
+				if yield(llm.Event{Kind: llm.TextDelta, Text: "half"}, nil) {
+					yield(llm.Event{}, &llm.Error{Cause: llm.CauseServer, Message: "reset", Usage: &llm.Usage{Input: 7}})
+				}
+				return
 			case "error":
 				yield(llm.Event{}, llm.Errorf(llm.CauseQuota, "no credit"))
 				return
@@ -45,9 +50,12 @@ func TestComplete(t *testing.T) {
 			yield(llm.Event{Kind: llm.Completed, Message: &m, Usage: &llm.Usage{Input: 7, Output: 3}}, nil)
 		}),
 	}
+	said := 0
 	ask := func(ctx context.Context, q plug.Completion, text string) (plug.Completed, error) {
 		q.Messages = []llm.Message{{Role: llm.RoleUser, Text: text}}
-		return c.Complete(ctx, q)
+		done, n, err := c.Complete(ctx, q)
+		said = n
+		return done, err
 	}
 	ctx := context.Background()
 	done, err := ask(ctx, plug.Completion{Instructions: "be brief", Effort: "low", MaxOutputTokens: 9}, "go")
@@ -65,6 +73,13 @@ func TestComplete(t *testing.T) {
 		if done, err := ask(ctx, plug.Completion{}, text); err == nil || !strings.Contains(err.Error(), want) || done.Text != "" {
 			t.Errorf("%s: got %+v, %v", text, done, err)
 		}
+	}
+	// What came of one that breaks off is told, and what it took.
+	if done, err := ask(ctx, plug.Completion{}, "broken"); err == nil || said != len("half") || done.Usage.Input != 7 || done.Text != "" {
+		t.Errorf("got %+v, %d, %v", done, said, err)
+	}
+	if _, _ = ask(ctx, plug.Completion{}, "error"); said != -1 {
+		t.Errorf("%d bytes came of nothing", said)
 	}
 	stopped, cancel := context.WithCancel(ctx)
 	cancel()

@@ -44,7 +44,7 @@ func (r *request) spent(a *answer) {
 	u, estimated := a.usage, false
 	var e *llm.Error
 	if u == nil && errors.As(a.err, &e) {
-		u = e.Usage
+		u = ledger.Sane(e.Usage)
 	}
 	if u == nil && a.received {
 		u, estimated = r.estimate(llm.Message{Text: a.said()}), true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -68,6 +69,24 @@ func TestWhatWasOfNoUseIsSpentBesideTheTurn(t *testing.T) {
 			t.Errorf("%d tokens, %+v", tokens, out.Usage)
 		}
 	})
+}
+
+// Symptom: the tokens of a run were negative. Trigger: a provider, of a plugin for example,
+// that reports numbers which no sum holds.
+func TestAbsurdUsageOfAProvider(t *testing.T) {
+	for _, u := range []llm.Usage{{Input: math.MaxInt, Output: math.MaxInt, CachedInput: math.MaxInt}, {Input: -7, Output: -9, CachedInput: -3}} {
+		p := &fake{answers: []answerFunc{func(_ context.Context, _ llm.Request, yield func(llm.Event, error) bool) {
+			m := llm.Message{Role: llm.RoleAssistant, Text: "done"}
+			yield(llm.Event{Kind: llm.Completed, Message: &m, Usage: &u}, nil)
+		}}}
+		b := newBench(t, p, all, nil)
+		b.o.Ledger = ledger.New(ledger.Limits{MaxTokens: 100_000})
+		out := b.run(t.Context(), "go")
+		done := told[plug.RunCompleted](b)
+		if out.Status != Completed || len(done) != 1 || done[0].Tokens < 0 || out.Usage.Input < 0 || out.Usage.Output < 0 || out.Usage.CachedInput < 0 {
+			t.Errorf("%+v: got %+v, %+v", u, out, done)
+		}
+	}
 }
 
 // Symptom: who met a budget was told to raise limits.maxOutputTokens. Trigger: an answer

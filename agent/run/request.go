@@ -259,7 +259,7 @@ func (r *request) take(a *answer, ev llm.Event) {
 	case llm.CallDelta:
 		a.delta = true
 	case llm.Completed:
-		a.message, a.usage = ev.Message, ev.Usage
+		a.message, a.usage = ev.Message, ledger.Sane(ev.Usage)
 	}
 }
 
