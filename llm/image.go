@@ -19,6 +19,11 @@ const (
 	// pixels.
 	MaxImageBytes = 5 << 20
 	MaxImageSide  = 8000
+	// MaxImagePixels bounds what its header claims.
+	MaxImagePixels = 40_000_000
+	// maxDecoded is up to how many pixels an image is decoded to see that it can be: a
+	// screen of 4K. That takes at most 64 MiB, which are free at once.
+	maxDecoded = 8 << 20
 )
 
 // ErrNoImage tells of data that does not begin like an image of a known type.
@@ -48,8 +53,9 @@ func ImageType(head []byte) string {
 
 // ReadImage checks that data is one whole image within the limits and returns
 // it with its type and its size. Everything but a bad image passes here before
-// it may go to a model. Pixels are not decoded, since a small file can hold
-// very many: what is broken behind the header is not found.
+// it may go to a model. The limits are held against its header, before memory is taken
+// for any pixel. In what has more pixels than a screen, and in WebP, for which there is
+// no decoder here, nothing behind headers and end marks is looked at.
 //
 // Errors lack their subject, which is the file: `a.png is no PNG, JPEG, …`.
 func ReadImage(data []byte) (Attachment, error) {
@@ -65,9 +71,29 @@ func ReadImage(data []byte) (Attachment, error) {
 	case err != nil:
 		return Attachment{}, fmt.Errorf("begins like an image (%s), but %w", mime, err)
 	case w > MaxImageSide || h > MaxImageSide:
-		return Attachment{}, fmt.Errorf("is an image of %d×%d pixels, more than %d a side", w, h, MaxImageSide)
+		return Attachment{}, fmt.Errorf("is an image of %d×%d pixels, more than %d a side; scale it down", w, h, MaxImageSide)
+	case w*h > MaxImagePixels:
+		return Attachment{}, fmt.Errorf("is an image of %d×%d pixels, more than %d million in all; scale it down", w, h, MaxImagePixels/1_000_000)
+	case w*h <= maxDecoded && !decodes(mime, data):
+		return Attachment{}, fmt.Errorf("begins like an image (%s), but its pixels can not be read", mime)
 	}
 	return Attachment{MIMEType: mime, Data: data, Width: w, Height: h}, nil
+}
+
+// decodes reports whether the pixels of a whole image can be read, of a film those of its
+// first picture.
+func decodes(mime string, data []byte) bool {
+	var err error
+	r := bytes.NewReader(data)
+	switch mime {
+	case "image/png":
+		_, err = png.Decode(r)
+	case "image/jpeg":
+		_, err = jpeg.Decode(r)
+	case "image/gif":
+		_, err = gif.Decode(r)
+	}
+	return err == nil
 }
 
 // imageSize checks that data is a whole image and returns its width and height

@@ -2,7 +2,9 @@ package llm
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"image"
 	"image/color"
 	"image/gif"
@@ -41,6 +43,36 @@ func webp(kind string, head ...string) string {
 	return "RIFF\x18\x00\x00\x00WEBP" + kind + "\x0c\x00\x00\x00" + body
 }
 
+// claims writes another size into the header of a PNG, with its checksum.
+func claims(data string, w, h uint32) string {
+	b := []byte(data)
+	binary.BigEndian.PutUint32(b[16:], w)
+	binary.BigEndian.PutUint32(b[20:], h)
+	binary.BigEndian.PutUint32(b[29:], crc32.ChecksumIEEE(b[12:29]))
+	return string(b)
+}
+
+// broken changes bytes so many behind a mark.
+func broken(data, mark string, behind int) string {
+	b := []byte(data)
+	at := strings.Index(data, mark) + len(mark) + behind
+	b[at], b[at+1], b[at+2] = ^b[at], ^b[at+1], ^b[at+2]
+	return string(b)
+}
+
+// jpegWithout leaves the pixels of a JPEG out, and its marks in.
+func jpegWithout(data string) string {
+	return data[:strings.Index(data, "\xff\xda")+14] + "\xff\xd9"
+}
+
+// What has more pixels than a screen is not decoded.
+func TestWhatIsNotDecodedPasses(t *testing.T) {
+	large := broken(encodedImage(t, "image/png", 4_000, 3_000), "IDAT", 6)
+	if a, err := ReadImage([]byte(large)); err != nil || a.Width != 4_000 {
+		t.Errorf("got %d wide, %v", a.Width, err)
+	}
+}
+
 func TestReadImage(t *testing.T) {
 	for _, mime := range []string{"image/png", "image/jpeg", "image/gif", "image/webp"} {
 		data := encodedImage(t, mime, 30, 20)
@@ -70,6 +102,12 @@ func TestC156ReadImageRefuses(t *testing.T) {
 		{"wide", encodedImage(t, "image/png", MaxImageSide+1, 1), "is an image of 8001×1 pixels, more than 8000 a side"},
 		{"high", encodedImage(t, "image/gif", 1, MaxImageSide+1), "is an image of 1×8001 pixels, more than 8000 a side"},
 		{"large", whole + strings.Repeat("x", MaxImageBytes), "is an image (image/png) with 5120 KiB, more than 5 MiB"},
+		{"many pixels", encodedImage(t, "image/png", 6_400, 6_400), "is an image of 6400×6400 pixels, more than 40 million in all"},
+		{"a claim", claims(whole, 30_000, 30_000), "is an image of 30000×30000 pixels, more than 8000 a side"},
+		{"a claim beyond its data", claims(whole, 2_000, 2_000), "but its pixels can not be read"},
+		{"a broken PNG", broken(encodedImage(t, "image/png", 64, 64), "IDAT", 6), "begins like an image (image/png), but its pixels can not be read"},
+		{"a broken GIF", broken(encodedImage(t, "image/gif", 64, 64), "\x2c\x00\x00\x00\x00", 12), "but its pixels can not be read"},
+		{"a JPEG without pixels", jpegWithout(encodedImage(t, "image/jpeg", 64, 64)), "but its pixels can not be read"},
 		{"unknown WebP", webp("VP9 "), "but its header is broken"},
 		{"WebP without its mark", webp("VP8L", "\x00"), "but its header is broken"},
 	} {

@@ -2,14 +2,12 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"alisio/agent/text"
 	"alisio/llm"
-	"alisio/plug"
 )
 
 // bound makes a result fit to be stored and sent: valid UTF-8, at most limit
@@ -45,55 +43,6 @@ func (l *loop) bound(d done, limit int) done {
 		}
 	}
 	return d
-}
-
-const (
-	// maxParts, maxBlock (bytes) and maxDepth bound what a tool gives, so that no
-	// result of one can not be stored. A session may hold 1,000 parts, 100 deep.
-	maxParts = 900
-	maxBlock = 1 << 20
-	maxDepth = 90
-)
-
-// storable leaves out of a result what can not be stored: blocks that are no JSON, are
-// too large or too deep, parts of no known kind, and more parts than are taken.
-func storable(r plug.Result) plug.Result {
-	parts := make([]llm.Part, 0, min(len(r.Parts), maxParts))
-	dropped := 0
-	for _, p := range r.Parts {
-		known := p.Type == llm.PartText || p.Type == llm.PartImage
-		block := p.Type == llm.PartUI && len(p.Block) <= maxBlock && json.Valid(p.Block) && depth(p.Block) <= maxDepth
-		if known && len(parts) < maxParts || block && len(parts) < maxParts {
-			parts = append(parts, p)
-			continue
-		}
-		dropped++
-	}
-	if dropped > 0 {
-		parts = append(parts, llm.Part{Type: llm.PartText, Text: fmt.Sprintf("[%d parts of this result could not be kept]", dropped)})
-	}
-	r.Parts = parts
-	return r
-}
-
-// depth is how deep the values of valid JSON lie in each other.
-func depth(raw []byte) int {
-	deepest, level, quoted := 0, 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			level++
-			deepest = max(deepest, level)
-		case c == '}' || c == ']':
-			level--
-		}
-	}
-	return deepest
 }
 
 // keep stores the whole of a result and returns its name, or nothing.

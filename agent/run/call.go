@@ -215,7 +215,7 @@ func (l *loop) perform(w *work) done {
 		}
 	}()
 	if w.answer == nil {
-		r := storable(l.execute(w))
+		r := session.Storable(l.execute(w))
 		w.answer = &r
 	}
 	r, chars := withFiles(own(*w.answer), w.files)

@@ -471,9 +471,9 @@ func TestAResultThatCanNotBeStored(t *testing.T) {
 		"no JSON":    {[]llm.Part{text, block(`{`)}, 2},
 		"empty":      {[]llm.Part{block(""), text}, 2},
 		"deep":       {[]llm.Part{text, block(strings.Repeat("[", 200) + strings.Repeat("]", 200))}, 2},
-		"large":      {[]llm.Part{text, block(`"` + strings.Repeat("x", maxBlock) + `"`)}, 2},
+		"large":      {[]llm.Part{text, block(`"` + strings.Repeat("x", 1<<20) + `"`)}, 2},
 		"unknown":    {[]llm.Part{text, {Type: "film"}}, 2},
-		"many parts": {many, maxParts + 1},
+		"many parts": {many, 900 + 1},
 	} {
 		result := plug.Result{Parts: c.parts}
 		tool := newToy("toy", plug.EffectWrite, func(context.Context, *plug.Call) (plug.Result, error) { return result, nil })
