@@ -13,8 +13,9 @@ import (
 func (r *request) reserve(a *answer) error {
 	r.left = 0
 	b := r.body()
+	input := r.fixed() + compact.Tokens(b.Messages...)
 	held, err := r.o.Ledger.Reserve(ledger.Ask{
-		Model: r.o.Model, Input: r.fixed() + compact.Tokens(b.Messages...), Output: b.MaxOutputTokens,
+		Model: r.o.Model, Input: input, Output: r.room(input, b.MaxOutputTokens),
 	})
 	if err != nil {
 		return err
@@ -24,6 +25,26 @@ func (r *request) reserve(a *answer) error {
 		r.sentOutput = held.Output
 	}
 	return nil
+}
+
+// room is what the window leaves of the cap of an answer, but something useful (C153).
+func (r *request) room(input, output int) int {
+	window, used := r.o.Model.ContextWindow, r.density.Whole(input)
+	if window == 0 {
+		return output
+	}
+	if r.summary == nil && r.reported > 0 {
+		used = r.used()
+	}
+	return min(output, max(leastCheckpoint, window-used-margin))
+}
+
+// learn notes how many tokens the server counts for what is estimated.
+func (l *loop) learn(input int) {
+	if l.reported > 0 {
+		l.density.Grew(input-l.reported, compact.Tokens(l.messages[l.reportedAt:]...))
+	}
+	l.density.Counted(input, l.fixed()+compact.Tokens(l.messages...))
 }
 
 // count adds what an answer took, of one that is of no use too; nil: nothing.

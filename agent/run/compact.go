@@ -38,6 +38,8 @@ const (
 	leastAnswer = 64
 	// leastCheckpoint is what a checkpoint needs to be of any use, in tokens.
 	leastCheckpoint = 512
+	// margin is left free of a window beside an answer, in tokens.
+	margin = 1_024
 )
 
 // bounds say when the conversation is too long.
@@ -61,12 +63,12 @@ func (l *loop) fixed() int {
 }
 
 // used is what the conversation takes of the window, in tokens: what the server
-// reported last, and an estimate of what came since.
+// reported last, and an estimate of what came since, corrected by what it reported.
 func (l *loop) used() int {
 	if l.reported == 0 {
-		return l.fixed() + compact.Tokens(l.messages...)
+		return l.density.Whole(l.fixed() + compact.Tokens(l.messages...))
 	}
-	return l.reported + compact.Tokens(l.messages[l.reportedAt:]...)
+	return l.reported + l.density.Fresh(compact.Tokens(l.messages[l.reportedAt:]...))
 }
 
 // fitContext makes the conversation fit before a request: by a checkpoint when it is
@@ -82,10 +84,17 @@ func (l *loop) fitContext() error {
 			return err
 		}
 	}
+	if _, err := l.shorten(); err != nil {
+		return err
+	}
+	if used := l.used(); b.Window > 0 && used-used/5 > b.Window { // the estimate may be too high
+		return llm.Errorf(llm.CauseContextLength, "the conversation takes about %d tokens, and the window of %s has %d", used, l.o.Model.ID, b.Window).
+			WithHint("use a model with a larger window, begin a new session, or put a long text into a file, which can be read in parts")
+	}
 	if b.MaxChars <= 0 || l.chars() <= b.MaxChars {
 		return nil
 	}
-	if err := l.reduce(b); err != nil || l.chars() <= b.MaxChars {
+	if _, err := l.reduce(max(4_000, b.MaxChars-len(l.now.Instructions))); err != nil || l.chars() <= b.MaxChars {
 		return err
 	}
 	if err := l.compact(plug.CompactBudget); err != nil || l.chars() <= b.MaxChars {
@@ -98,26 +107,36 @@ func (l *loop) fitContext() error {
 // chars is the length of instructions and transcript.
 func (l *loop) chars() int { return len(l.now.Instructions) + compact.Chars(l.messages...) }
 
-// reduce shortens the largest messages until the conversation fits.
-func (l *loop) reduce(b compact.Limits) error {
+// shorten makes the conversation fit the window where no checkpoint could: what is
+// left of it after one, or the last step alone, is too long.
+func (l *loop) shorten() (changed bool, err error) {
+	room := l.o.Model.ContextWindow - margin - min(l.maxOutput, leastCheckpoint)
+	if l.o.Compaction.Off || l.o.Model.ContextWindow == 0 || l.used() <= room {
+		return false, nil
+	}
+	return l.reduce(max(0, l.density.Estimated(room)-l.fixed()) * charsPerToken)
+}
+
+// reduce shortens the largest messages until they have no more than target characters.
+func (l *loop) reduce(target int) (changed bool, err error) {
 	store, ok := l.o.Store.(session.Compactor)
 	if !ok {
-		return nil
+		return false, nil
 	}
 	shorter := slices.Clone(l.messages)
-	changed := compact.Clip(shorter, max(4_000, b.MaxChars-len(l.now.Instructions)))
-	if len(changed) == 0 {
-		return nil
+	cut := compact.Clip(shorter, target)
+	if len(cut) == 0 {
+		return false, nil
 	}
 	switch err := l.replace(store, session.Compaction{RunID: l.in.RunID, Kept: shorter}, shorter); {
 	case errors.Is(err, session.ErrNotActive):
-		return nil
+		return false, nil
 	case err != nil:
-		return err
+		return false, err
 	}
-	l.emit(plug.ContextReduced{Messages: len(changed)})
+	l.emit(plug.ContextReduced{Messages: len(cut)})
 	l.emit(plug.PrefixChanged{Cause: plug.PrefixClip})
-	return l.storeError()
+	return true, l.storeError()
 }
 
 // replace stores what stands for the transcript from now on, and takes it. With
@@ -151,6 +170,8 @@ func (l *loop) compact(reason plug.CompactionReason) error {
 		return l.skipped(reason, before, "the store of this session can not do it")
 	case !found, reason == plug.CompactManual && !compact.Worth(l.messages, l.o.Compaction.KeepTurns):
 		return l.skipped(reason, before, "there is nothing older than what is kept")
+	case reason == plug.CompactAuto && l.o.Model.ContextWindow > 0 && compact.Tokens(l.messages[:n]...) < leastCheckpoint:
+		return l.skipped(reason, before, "what is older than what is kept is too little")
 	case reason != plug.CompactManual && l.compactedAt == l.turn && l.compactions > 0:
 		return llm.Errorf(llm.CauseContextLength, "the conversation is too long again right after it was compacted").
 			WithHint("raise limits.maxContextChars, use a model with a larger window, or begin a new session")
@@ -207,7 +228,7 @@ func (l *loop) keepRoom() int {
 	if room == 0 {
 		return l.used() / 2
 	}
-	return max(0, room/2-l.fixed())
+	return max(0, l.density.Estimated(room/2)-l.fixed())
 }
 
 func (l *loop) skipped(reason plug.CompactionReason, before int, detail string) error {
@@ -264,10 +285,9 @@ type summary struct {
 	output   int
 }
 
-// summarize asks the session's model for a checkpoint of messages. The request begins
-// with the bytes of those before it, as far as the messages fit.
-func (l *loop) summarize(messages []llm.Message, wishes []compact.Wish) (c compact.Checkpoint, u llm.Usage, err error) {
-	ask := compact.Ask(wishes)
+// summaryOf makes the request for a checkpoint of messages: clipped, when they take too
+// much beside it.
+func (l *loop) summaryOf(messages []llm.Message, ask llm.Message) *summary {
 	output := l.o.Compaction.MaxOutputTokens
 	if output == 0 {
 		output = defaultCheckpoint
@@ -275,15 +295,29 @@ func (l *loop) summarize(messages []llm.Message, wishes []compact.Wish) (c compa
 	if window := l.o.Model.ContextWindow; window > 0 {
 		// Rather a shorter checkpoint than one of less: what is clipped costs the prefix.
 		output = max(leastCheckpoint, min(output, window/4))
-		room := window - l.fixed() - compact.Tokens(ask) - 1_024
-		output = max(min(output, room-compact.Tokens(messages...)), min(output, window/8))
-		messages = compact.Fit(messages, room-output)
+		room := window - l.density.Whole(l.fixed()+compact.Tokens(ask)) - margin
+		output = max(min(output, room-l.density.Whole(compact.Tokens(messages...))), min(output, window/8))
+		messages = compact.Fit(messages, l.density.Estimated(room-output))
 	} else {
 		messages = compact.Fit(messages, max(l.o.Limits.MaxContextChars, 4_000)/charsPerToken)
 	}
-	r := request{loop: l, summary: &summary{messages: append(messages, ask), output: output}}
+	return &summary{messages: append(messages, ask), output: output}
+}
+
+// summarize asks the session's model for a checkpoint of messages. The request begins
+// with the bytes of those before it, as far as the messages fit.
+func (l *loop) summarize(messages []llm.Message, wishes []compact.Wish) (c compact.Checkpoint, u llm.Usage, err error) {
+	ask := compact.Ask(wishes)
+	r := request{loop: l, summary: l.summaryOf(messages, ask)}
 	for {
 		a := r.send()
+		if llm.CauseOf(a.err) == llm.CauseContextLength && !r.shrunk && l.o.Model.ContextWindow > 0 {
+			r.shrunk = true
+			r.refused()
+			r.spent(a)
+			r.summary = l.summaryOf(messages, ask)
+			continue
+		}
 		done, err := r.summarized(a)
 		if err != nil {
 			return c, u, err
@@ -296,11 +330,12 @@ func (l *loop) summarize(messages []llm.Message, wishes []compact.Wish) (c compa
 			u = llm.Usage{Input: l.fixed() + compact.Tokens(r.summary.messages...), Output: len(a.said()) / charsPerToken}
 		} else {
 			u = *a.usage
+			l.density.Counted(u.Input, l.fixed()+compact.Tokens(r.summary.messages...))
 		}
 		l.count(a, plug.SpentOnCompaction, &u, guessed)
 		c, ok := compact.Read(a.said(), a.message.Truncated)
 		if !ok {
-			return c, u, unusable(a.message.Truncated, output)
+			return c, u, unusable(a.message.Truncated, r.summary.output)
 		}
 		return c, u, nil
 	}

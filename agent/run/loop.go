@@ -84,6 +84,7 @@ type asked struct {
 	// reportedAt how many messages that were; zero for none.
 	reported   int
 	reportedAt int
+	density    compact.Density
 	// compactions counts them, compactedAt is the turn of the last.
 	compactions int
 	compactedAt int

@@ -72,15 +72,28 @@ func (r *request) broke(a *answer) error {
 // one request more (spec runner.md, "Transport faults"; C038, C039).
 func (r *request) overflow(a *answer) error {
 	r.shrunk = true
+	r.refused()
 	n := r.compactions
 	err := r.compact(plug.CompactAuto)
-	switch {
-	case err != nil && llm.CauseOf(err) != llm.CauseContextLength:
+	if err != nil && llm.CauseOf(err) != llm.CauseContextLength {
 		return err
-	case err != nil, r.compactions == n:
+	}
+	shorter, failed := r.shorten()
+	switch {
+	case failed != nil:
+		return failed
+	case !shorter && (err != nil || r.compactions == n):
 		return r.giveUp(a, a.err)
 	}
 	return r.fresh(r.notice, 0)
+}
+
+// refused learns from a server that says that the context is too long: it counts more
+// than is estimated.
+func (r *request) refused() {
+	b := r.body()
+	r.reported = 0 // or what came since is more than was thought
+	r.density.Refused(r.o.Model.ContextWindow-b.MaxOutputTokens, r.fixed()+compact.Tokens(b.Messages...))
 }
 
 // blind answers a server that does not take an image: that of the last message which has

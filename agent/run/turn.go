@@ -37,6 +37,9 @@ func (r *request) completed(a *answer, m llm.Message) error {
 	r.count(a, plug.SpentOnTurn, u, guessed)
 	done.Beside, done.Sent = r.beside(), r.toldSent()
 	done.Tokens = r.tokens
+	if !guessed {
+		r.learn(u.Input)
+	}
 	r.messages = append(r.messages, m)
 	if !guessed {
 		r.reported, r.reportedAt = u.Input+u.Output, len(r.messages)

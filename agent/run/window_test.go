@@ -21,6 +21,7 @@ type strict struct {
 	refused  int
 	requests int
 	least    int // of the output caps
+	silent   bool
 	answer   func(n int) llm.Message
 }
 
@@ -47,38 +48,47 @@ func (s *strict) do(_ context.Context, r llm.Request, yield func(llm.Event, erro
 	if m.Text != "" && !yield(llm.Event{Kind: llm.TextDelta, Text: m.Text}, nil) {
 		return
 	}
-	out := int(float64(compact.Chars(m)) / s.density)
-	yield(llm.Event{Kind: llm.Completed, Message: &m, Usage: &llm.Usage{Input: in, Output: out}}, nil)
+	u := &llm.Usage{Input: in, Output: int(float64(compact.Chars(m)) / s.density)}
+	if s.silent {
+		u = nil
+	}
+	yield(llm.Event{Kind: llm.Completed, Message: &m, Usage: u}, nil)
 }
 
-// A window of 8k, 16k or 32k works through a task of 40 turns, with results of 4 to
-// 48 KB and calls in parallel, and no request is refused, that for a checkpoint included
-// (C153).
+// task gives a task of 40 turns to the server, with results of 4 to 48 KB and calls in
+// parallel.
+func (s *strict) task(t *testing.T) (*bench, Outcome) {
+	t.Helper()
+	s.answer = func(n int) llm.Message {
+		if n > 40 {
+			return llm.Message{Text: "all read"}
+		}
+		m := llm.Message{Text: "reading on"}
+		for i := range 1 + n%3 {
+			m.Calls = append(m.Calls, call(fmt.Sprint(n, "-", i), "look", fmt.Sprintf(`{"n":%d}`, n*10+i)))
+		}
+		return m
+	}
+	sizes := []int{4_000, 48_000, 9_000, 20_000, 500}
+	var seen atomic.Int64
+	look := newToy("look", plug.EffectRead, func(context.Context, *plug.Call) (plug.Result, error) {
+		n := int(seen.Add(1))
+		return plug.Text(strings.Repeat("some data\n", sizes[n%len(sizes)]/10)), nil
+	})
+	b := newBench(t, &fake{answers: []answerFunc{s.do}}, perm.Policy{}, nil, look)
+	b.now.Instructions = strings.Repeat("Work with care. ", 250)
+	b.o.Model.ContextWindow = s.window
+	return b, b.run(t.Context(), "read all of it, and never say banana")
+}
+
+// A window of 8k, 16k or 32k works through the task, and no request is refused, that for a
+// checkpoint included, however much more the server counts than is estimated (C153).
 func TestC153SmallWindowsWorkThroughATask(t *testing.T) {
 	for _, window := range []int{8_192, 16_384, 32_768} {
-		for _, density := range []float64{4.5, 4, 3.6, 3} {
+		for _, density := range []float64{4.5, 4, 3.6, 3, 2.5, 2, 1.5, 1} {
 			t.Run(fmt.Sprintf("%d at %v", window, density), func(t *testing.T) {
 				s := &strict{window: window, density: density}
-				s.answer = func(n int) llm.Message {
-					if n > 40 {
-						return llm.Message{Text: "all read"}
-					}
-					m := llm.Message{Text: "reading on"}
-					for i := range 1 + n%3 {
-						m.Calls = append(m.Calls, call(fmt.Sprint(n, "-", i), "look", fmt.Sprintf(`{"n":%d}`, n*10+i)))
-					}
-					return m
-				}
-				sizes := []int{4_000, 48_000, 9_000, 20_000, 500}
-				var seen atomic.Int64
-				look := newToy("look", plug.EffectRead, func(context.Context, *plug.Call) (plug.Result, error) {
-					n := int(seen.Add(1))
-					return plug.Text(strings.Repeat("some data\n", sizes[n%len(sizes)]/10)), nil
-				})
-				b := newBench(t, &fake{answers: []answerFunc{s.do}}, perm.Policy{}, nil, look)
-				b.now.Instructions = strings.Repeat("Work with care. ", 250)
-				b.o.Model.ContextWindow = window
-				out := b.run(t.Context(), "read all of it, and never say banana")
+				b, out := s.task(t)
 				if out.Status != Completed || out.Text != "all read" || s.refused > 0 || s.requests != 41 {
 					t.Errorf("%s %v after %d requests, %d refused, %d compactions", out.Status, out.Err, s.requests, s.refused, len(told[plug.CompactionCompleted](b)))
 				}
@@ -90,6 +100,68 @@ func TestC153SmallWindowsWorkThroughATask(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A server that counts more than is estimated and never says how much refuses some
+// requests; what is made of them fits.
+func TestC153AServerThatReportsNothing(t *testing.T) {
+	for _, density := range []float64{4.5, 3, 2, 1.5} {
+		s := &strict{window: 16_384, density: density, silent: true}
+		_, out := s.task(t)
+		if out.Status != Completed || out.Text != "all read" || s.refused > 3 {
+			t.Errorf("%v: %s %v after %d requests, %d refused", density, out.Status, out.Err, s.requests, s.refused)
+		}
+	}
+}
+
+// C153. Symptom: input and the output that is asked for are more than the window. Trigger:
+// a long prompt that no compaction can make shorter.
+func TestC153TheAnswerIsCappedToWhatIsLeft(t *testing.T) {
+	for name, c := range map[string]struct {
+		chars, requests, output int
+	}{
+		"short":         {4_000, 1, 2_048},
+		"long":          {26_000, 1, 8_192 - 6_500 - margin - 3},
+		"hardly":        {27_800, 1, leastCheckpoint},
+		"can never fit": {60_000, 0, 0},
+	} {
+		s := &strict{window: 8_192, density: 4, answer: func(int) llm.Message { return llm.Message{Text: "done"} }}
+		b := newBench(t, &fake{answers: []answerFunc{s.do}}, perm.Policy{}, nil)
+		b.now.Instructions = "Work with care."
+		b.o.Model.ContextWindow = s.window
+		out := b.run(t.Context(), strings.Repeat("p", c.chars))
+		if s.requests != c.requests || s.refused > 0 || s.least != c.output || (out.Status == Completed) != (c.requests == 1) {
+			t.Errorf("%s: %s %v after %d requests, %d refused, at most %d tokens", name, out.Status, out.Err, s.requests, s.refused, s.least)
+		}
+		if c.requests == 0 && (out.Code != llm.CauseContextLength || !strings.Contains(out.Err.Error(), "the conversation takes about 15003 tokens, and the window of")) {
+			t.Errorf("%s: got %v", name, out.Err)
+		}
+	}
+}
+
+// C153 in the request for a checkpoint: when it is refused as too long, a shorter one goes.
+func TestC153ARefusedCheckpointIsAskedForShorter(t *testing.T) {
+	m := &model{summary: wrote("look")}
+	m.answer = func(n int, _ llm.Request) llm.Message { return llm.Message{Text: strings.Repeat("answer ", 1_000)} }
+	refused := 0
+	p := &fake{answers: []answerFunc{func(ctx context.Context, r llm.Request, yield func(llm.Event, error) bool) {
+		if isSummary(r) && refused == 0 {
+			refused = compact.Chars(r.Messages...)
+			yield(llm.Event{}, llm.Errorf(llm.CauseContextLength, "too long"))
+			return
+		}
+		m.do(ctx, r, yield)
+	}}}
+	b := newBench(t, p, perm.Policy{}, nil)
+	b.o.Model.ContextWindow = 16_384
+	for i := range 9 {
+		if out := b.run(t.Context(), fmt.Sprint("prompt ", i)); out.Status != Completed {
+			t.Fatalf("%d: %v", i, out.Err)
+		}
+	}
+	if len(m.summaries) == 0 || refused == 0 || compact.Chars(m.summaries[0].Messages...) >= refused*9/10 {
+		t.Errorf("%d checkpoints, %d characters refused", len(m.summaries), refused)
 	}
 }
 
