@@ -90,6 +90,9 @@ type Call struct {
 	CallID    string
 	// Args are valid against the tool's schema.
 	Args json.RawMessage
+	// MaxChars is what the model is shown of the text of a result, in characters; zero:
+	// not known. What is more is kept, and cut in the middle.
+	MaxChars int
 	// Files and Exec are those of the session; never nil in the engine.
 	Files *Files
 	Exec  *Exec

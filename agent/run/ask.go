@@ -44,6 +44,7 @@ func (l *loop) callOf(w *work, args []byte) plug.Call {
 	w.release = append(w.release, end)
 	c := plug.Call{
 		SessionID: l.in.SessionID, CallID: w.ID, Args: args, Files: l.o.Files, Exec: l.o.Exec,
+		MaxChars: resultChars(l.o.Model.ContextWindow),
 		Progress: func(string) {}, // until it is executed
 	}
 	c.Ask = func(asking context.Context, q plug.Question) (plug.Answer, error) {

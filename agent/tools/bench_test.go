@@ -24,6 +24,8 @@ type bench struct {
 	root  string
 	files plug.Files
 	exec  plug.Exec
+	// maxChars is the bound of results, zero for the usual one.
+	maxChars int
 
 	mu       sync.Mutex
 	progress string
@@ -51,7 +53,7 @@ func (b *bench) call(args any) *plug.Call {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return &plug.Call{Args: raw, Files: &b.files, Exec: &b.exec, Progress: func(s string) {
+	return &plug.Call{Args: raw, Files: &b.files, Exec: &b.exec, MaxChars: b.maxChars, Progress: func(s string) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.progress += s

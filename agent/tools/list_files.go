@@ -87,7 +87,7 @@ func (listFiles) Execute(ctx context.Context, c *plug.Call, p plug.Plan) (plug.R
 	if err != nil {
 		return plug.Result{}, err
 	}
-	return plug.Text(a.show(l)).WithSummary("%s", entries(l)), nil
+	return plug.Text(a.show(l, pageRoom(c))).WithSummary("%s", entries(l)), nil
 }
 
 // entries tells how many there are, on all pages.
@@ -102,13 +102,13 @@ func entries(l plug.Listing) string {
 	return n
 }
 
-// show is the page: a line of counts, one entry a line, and how to go on.
-func (a listArgs) show(l plug.Listing) string {
+// show is the page, of so many bytes of entries: a line of counts, one entry a line, and how to go on.
+func (a listArgs) show(l plug.Listing, room int) string {
 	var body strings.Builder
 	shown := 0
 	for _, e := range l.Entries {
 		line := entryLine(e)
-		if body.Len()+len(line) > maxPage {
+		if shown > 0 && body.Len()+len(line) > room {
 			break
 		}
 		body.WriteString(line)

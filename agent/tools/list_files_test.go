@@ -73,6 +73,12 @@ func TestListFilesEntries(t *testing.T) {
 	}
 	got = b.ok(listFiles{}, args{"limit": 2000})
 	wantIn(t, got, "2000 entries, 1-228 shown", "(more: offset: 228 reads on)")
+	for maxChars, want := range map[int]string{6_553: "(more: offset: 27 reads on)", 100: "(more: offset: 1 reads on)"} {
+		b.maxChars = maxChars
+		if got = b.ok(listFiles{}, args{"limit": 2000}); !strings.Contains(got, want) || maxChars > 1_000 && len(got) > maxChars {
+			t.Errorf("%d characters of %d: %.300s", len(got), maxChars, got)
+		}
+	}
 	b.files.List = func(context.Context, plug.ListQuery) (plug.Listing, error) {
 		return plug.Listing{IgnoredCount: 1}, nil
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"alisio/plug"
 )
 
 const (
@@ -13,9 +15,19 @@ const (
 	maxScan = 1 << 20
 	// maxLine is how much of one line is shown, in bytes of the result.
 	maxLine = 8000
-	// maxPage leaves room in maxOutput for what stands around the lines.
-	maxPage = maxOutput - 2000
+	// maxAround is what stands around the lines at most.
+	maxAround = 2000
+	maxPage   = maxOutput - maxAround
 )
+
+// pageRoom is how many bytes of lines a page may have: what is beyond the bound of a
+// result would be cut out of its middle, and nobody would read on there.
+func pageRoom(c *plug.Call) int {
+	if c.MaxChars <= 0 {
+		return maxPage
+	}
+	return min(maxPage, max(1, c.MaxChars-min(maxAround, c.MaxChars/6)))
+}
 
 // page is the part of a text that one result shows:
 //
@@ -32,6 +44,8 @@ type page struct {
 	sum  string
 	blob bool
 
+	// room bounds body, in bytes.
+	room  int
 	body  []byte
 	shown int
 	odd   oddities
@@ -71,9 +85,9 @@ func (p *page) fill(buf []byte, atEnd bool, limit int) {
 func (p *page) line1(text []byte, line, at int64, whole bool) bool {
 	mark := len(p.body)
 	p.body = append(strconv.AppendInt(p.body, line, 10), '\t')
-	body, used, odd := appendVisible(p.body, text, maxLine)
+	body, used, odd := appendVisible(p.body, text, min(maxLine, p.room))
 	cut := used < len(text)
-	if p.shown > 0 && (len(body) > maxPage || (!cut && !whole)) {
+	if p.shown > 0 && (len(body) > p.room || (!cut && !whole)) {
 		p.body = p.body[:mark]
 		return false
 	}

@@ -193,7 +193,7 @@ func (a readArgs) readText(ctx context.Context, c *plug.Call, f plug.File, e enc
 	if err := s.run(ctx, src, h); err != nil {
 		return plug.Result{}, fmt.Errorf("%s: %w", info.Name, err)
 	}
-	page := page{name: info.Name, survey: s.survey, encoding: e, blob: d.Blob != ""}
+	page := page{name: info.Name, survey: s.survey, encoding: e, blob: d.Blob != "", room: pageRoom(c)}
 	if s.whole && h != nil && !page.blob {
 		page.sum = hex.EncodeToString(h.Sum(nil))
 	}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"alisio/llm"
 	"alisio/plug"
@@ -177,9 +178,18 @@ func TestC075OneLongLine(t *testing.T) {
 	}
 }
 
-// Whatever is in a file, following the positions shows all of it and ends.
+// Whatever is in a file, following the positions shows all of it and ends, in small windows
+// too: no result is longer than what the model is shown of it, which would be cut out of its
+// middle.
 func TestPagesCoverTheFile(t *testing.T) {
+	for _, window := range []int{0, 32_768, 16_384, 8_192} {
+		t.Run(fmt.Sprint(window), func(t *testing.T) { pagesCover(t, window*4/10) })
+	}
+}
+
+func pagesCover(t *testing.T, maxChars int) {
 	b := newBench(t)
+	b.maxChars = maxChars
 	for name, content := range map[string]string{
 		"short lines": strings.Repeat("x\n", 5000),
 		"long lines":  strings.Repeat(strings.Repeat("y", 7000)+"\n", 30),
@@ -190,8 +200,12 @@ func TestPagesCoverTheFile(t *testing.T) {
 		b.put(name, content)
 		from, seen := int64(0), strings.Builder{}
 		calls := 0
-		for ; calls < 500; calls++ {
-			_, body, _ := strings.Cut(b.ok(readFile{}, args{"path": name, "startByte": from}), "\n")
+		for ; calls < 700; calls++ {
+			result := b.ok(readFile{}, args{"path": name, "startByte": from})
+			if n := utf8.RuneCountInString(result); maxChars > 0 && n > maxChars {
+				t.Fatalf("%s: a result of %d characters, %d are shown", name, n, maxChars)
+			}
+			_, body, _ := strings.Cut(result, "\n")
 			next := int64(0)
 			for line := range strings.Lines(body) {
 				_, text, isLine := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
