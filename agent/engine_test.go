@@ -108,7 +108,7 @@ func engine(t *testing.T, kind, dir string, o Options) *App {
 		o.Config = config.Default()
 	}
 	o.Tools = append(append(tools.All(), tools.Session()...), o.Tools...)
-	o.Model = llm.Model{ID: "toy"}
+	o.Model.ID = "toy"
 	a, err := New(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
