@@ -56,9 +56,11 @@ type CompactionFailed struct {
 	Error  string           `json:"error"`
 }
 
-// ContextReduced tells that so many messages were shortened to make room.
+// ContextReduced tells that so many messages were shortened to make room. Images: what is
+// gone are pictures that the server did not take.
 type ContextReduced struct {
-	Messages int `json:"messages"`
+	Messages int  `json:"messages"`
+	Images   bool `json:"images,omitempty"`
 }
 
 // PrefixCause says what changed bytes that servers keep from request to request.

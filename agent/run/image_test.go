@@ -76,6 +76,24 @@ func TestC155ARefusedImageGivesWayToANote(t *testing.T) {
 	}
 }
 
+// Some servers say so as if it were their trouble: nothing is sent again as it was.
+func TestC155AServerInTroubleWithAnImage(t *testing.T) {
+	p := &fake{answers: []answerFunc{
+		breaks("", &llm.Error{Cause: llm.CauseServer, Status: 500, Message: "image input is not supported", Image: true}), says("I see none"),
+	}}
+	b := newBench(t, p, perm.Policy{}, nil)
+	b.replaced = true
+	b.record()
+	m := llm.Message{Role: llm.RoleUser, Text: "look", Attachments: []llm.Attachment{{MIMEType: "image/png", Data: []byte("x")}}}
+	if err := b.store.Append(t.Context(), "s", "before", m, llm.Message{Role: llm.RoleAssistant, Text: "at what?"}); err != nil {
+		t.Fatal(err)
+	}
+	out := b.run(t.Context(), "at this")
+	if out.Status != Completed || len(p.requests) != 2 || len(told[plug.RequestRetry](b)) > 0 {
+		t.Errorf("got %+v after %d requests", out, len(p.requests))
+	}
+}
+
 // A server that refuses images which are none of the request fails the run.
 func TestARefusalWithoutImages(t *testing.T) {
 	p := &fake{answers: []answerFunc{breaks("", &llm.Error{Cause: llm.CauseBadRequest, Message: "invalid image", Image: true})}}

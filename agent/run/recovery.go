@@ -56,7 +56,7 @@ func (r *request) broke(a *answer) error {
 		return r.giveUp(a, tooLong(e, r.sends))
 	case e.Cause == llm.CauseContextLength && !r.shrunk && r.summary == nil && !r.o.Compaction.Off:
 		return r.overflow(a)
-	case e.Image && r.blinded < maxBlinded:
+	case e.Image && r.blinded < maxBlinded && compact.Blind(slices.Clone(r.messages), true) > 0:
 		return r.blind(a)
 	case !e.Retryable():
 		return r.giveUp(a, a.err)
@@ -107,13 +107,10 @@ func (r *request) blind(a *answer) error {
 	r.blinded++
 	seen := slices.Clone(r.messages)
 	n := compact.Blind(seen, r.blinded > 1)
-	if n == 0 {
-		return r.giveUp(a, a.err)
-	}
 	if err := r.replace(store, session.Compaction{RunID: r.in.RunID, Kept: seen}, seen); err != nil {
 		return r.giveUp(a, err)
 	}
-	r.emit(plug.ContextReduced{Messages: n})
+	r.emit(plug.ContextReduced{Messages: n, Images: true})
 	r.emit(plug.PrefixChanged{Cause: plug.PrefixClip})
 	if err := r.storeError(); err != nil {
 		return err

@@ -76,7 +76,7 @@ func (s Server) fault(status int, r report, h http.Header) *llm.Error {
 	}
 	e.Cause = classify(e.Status, r, e.RetryAfter)
 	e.Permanent = h.Get(shouldRetry) == "false" || r.header.Get(shouldRetry) == "false"
-	e.Image = e.Cause == llm.CauseBadRequest && contains(r.evidence, imagePhrases())
+	e.Image = refusesImage(e.Cause, r)
 	e.Hint = s.hint(e.Cause, e.Status)
 	return e
 }

@@ -16,6 +16,11 @@ func (t *Text) compacted(p plug.Payload) {
 	case plug.CompactionFailed:
 		t.notice("no checkpoint came of it: %s", text.Line(d.Error))
 	case plug.ContextReduced:
+		if d.Images {
+			t.notice("the server did not take a picture: %s without pictures now, with a note for each; everything stays in the session",
+				Count(d.Messages, "message goes", "messages go"))
+			return
+		}
 		t.notice("%s shortened to make room; everything stays in the session", Count(d.Messages, "message was", "messages were"))
 	}
 }

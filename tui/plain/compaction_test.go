@@ -15,6 +15,8 @@ func TestCompactionsAreTold(t *testing.T) {
 			"the conversation is nearly too long (about 27000 tokens): the model sums up its older part"},
 		{plug.CompactionCompleted{Replaced: 1, After: 900}, "1 message gave way to a checkpoint: about 900 tokens are left; everything stays in the session"},
 		{plug.CompactionFailed{Error: "no\x1b[2J use"}, "no checkpoint came of it: no use"},
+		{plug.ContextReduced{Messages: 1, Images: true},
+			"the server did not take a picture: 1 message goes without pictures now, with a note for each; everything stays in the session"},
 		{plug.ContextReduced{Messages: 2}, "2 messages were shortened to make room; everything stays in the session"},
 	} {
 		if _, notes := show(plug.RunStarted{}, c.data, plug.RunCompleted{}); notes != "notice: "+c.want+"\n" {
