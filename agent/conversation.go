@@ -48,6 +48,8 @@ type conversation struct {
 	texts map[string]string
 	// lean is the window that its requests are made small for, zero for none.
 	lean int
+	// toldMuch: it was told that they are not small.
+	toldMuch bool
 	// hasFiles: instruction files are part of them.
 	hasFiles bool
 	// used: a run was begun; left: its end hooks were called.
@@ -169,6 +171,9 @@ func (a *App) turnOf(c *conversation) func(context.Context) (run.Turn, error) {
 			return run.Turn{}, err
 		}
 		tools := a.toolsFor(c, agent)
+		if c.isLean() {
+			a.tellMuch(c, begins(text, tools, g))
+		}
 		skilled := slices.ContainsFunc(tools, func(t plug.Tool) bool {
 			s := t.Spec()
 			return s.Needs == plug.NeedSkills && g.Offers(s.Name, s.Effect)

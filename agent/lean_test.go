@@ -1,6 +1,9 @@
 package agent
 
 import (
+	"bytes"
+	"context"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -83,4 +86,47 @@ func TestLean(t *testing.T) {
 	if got := c.spareFiles(32_768); got != leastFiles {
 		t.Errorf("%d bytes of files", got)
 	}
+}
+
+// A plugin whose tools take too much of a small window is told of, once; they are offered
+// all the same.
+func TestAPluginThatTakesTooMuch(t *testing.T) {
+	for _, much := range []bool{false, true} {
+		p := newScripts(t, map[string]string{"go": `{"text":"done"},{"text":"done"}`})
+		dir := realPath(t.TempDir())
+		put(t, filepath.Join(dir, "work", "AGENTS.md"), strings.Repeat("Use tabs. ", 2_000))
+		var log bytes.Buffer
+		o := Options{Provider: p, Config: config.Default(), Policy: perm.Policy{Mode: perm.ModeFull}, Log: slog.New(slog.NewTextHandler(&log, nil))}
+		o.Config.Provider.Profile = "lean"
+		if much {
+			o.Tools = []plug.Tool{wordy{strings.Repeat("word ", 1_500)}}
+		}
+		a := engine(t, "memory", dir, o)
+		id := went(t, a, "", "go", nil).SessionID
+		went(t, a, id, "on", nil)
+		want := 0
+		if much {
+			want = 1
+		}
+		if got := strings.Count(log.String(), "--disable-plugin leaves a plugin"); got != want || slices.Contains(offered(p.of("go")[0]), "wordy") != much {
+			t.Errorf("told %d times, want %d: %s", got, want, log.String())
+		}
+		s, err := a.Stats(t.Context(), id)
+		if err != nil || s.Begins < 1_000 || (s.Begins > leanMost) != much {
+			t.Errorf("%+v, %v", s, err)
+		}
+	}
+}
+
+// wordy is a tool that says much of itself.
+type wordy struct{ said string }
+
+func (w wordy) Spec() plug.ToolSpec {
+	return plug.ToolSpec{Name: "wordy", Description: w.said, Schema: []byte(`{"type":"object"}`), Effect: plug.EffectRead}
+}
+
+func (wordy) Prepare(context.Context, *plug.Call) (plug.Plan, error) { return plug.Plan{}, nil }
+
+func (wordy) Execute(context.Context, *plug.Call, plug.Plan) (plug.Result, error) {
+	return plug.Result{}, nil
 }

@@ -14,9 +14,10 @@ import (
 // Stats is what a session used so far.
 type Stats struct {
 	Model, Agent string
-	// Lean: its requests are kept small.
-	Lean bool
-	Runs int
+	// Begins is how many tokens, estimated, each request begins with beside instruction
+	// files where requests are kept small, else zero.
+	Begins int
+	Runs   int
 	// Cut: there are more runs, and the tokens are those of the last ones alone.
 	Cut      bool
 	Messages int
@@ -36,9 +37,7 @@ func (a *App) Stats(ctx context.Context, sessionID string) (Stats, error) {
 		return Stats{}, err
 	}
 	s := Stats{Model: model.ID, Agent: a.AgentOf(sessionID), Statuses: a.Statuses()}
-	if choice, err := a.modelFor(ctx, sessionID, ""); err == nil {
-		s.Lean = a.lean(choice) > 0
-	}
+	s.Begins = a.begins(ctx, sessionID)
 	if sessionID == "" {
 		return s, nil
 	}

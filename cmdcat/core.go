@@ -262,8 +262,8 @@ func runStats(ctx context.Context, c *Catalog, in Input) (Result, error) {
 		{"model", s.Model}, {"agent", s.Agent}, {"runs", runs}, {"messages", strconv.Itoa(s.Messages)},
 		{"tokens", fmt.Sprintf("%d in (%d cached), %d out", s.Usage.Input, s.Usage.CachedInput, s.Usage.Output)},
 	}
-	if s.Lean {
-		rows = append(rows, []string{"profile", "lean: fewer tools, instruction files cut to a share of the window (provider.profile)"})
+	if s.Begins > 0 {
+		rows = append(rows, []string{"profile", fmt.Sprintf("lean (provider.profile): instructions and tools take about %d tokens, beside instruction files", s.Begins)})
 	}
 	for _, p := range s.Statuses {
 		rows = append(rows, []string{p.Plugin, p.Text})
