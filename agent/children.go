@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"alisio/agent/perm"
+	"alisio/agent/prefix"
 	"alisio/agent/run"
 	"alisio/agent/session"
 	"alisio/agent/session/child"
@@ -110,11 +111,11 @@ func (a *App) childConversation(r child.Request) (c *conversation, done func(), 
 	t := a.treeOf(r.Root)
 	c = &conversation{
 		id: r.Session, parent: parent, tree: t, label: r.Label, spec: r.Spec, ceiling: r.Ceiling, dir: a.o.Dir, files: t.files,
-		plans: &run.Plans{}, sent: &run.Sent{}, texts: make(map[string]string),
+		plans: &run.Plans{}, last: &prefix.Last{}, texts: make(map[string]string),
 	}
 	if was := a.sessions[r.Session]; was != nil { // of its last run: who still holds it sees no change
 		was.mu.Lock()
-		c.plans, c.sent, c.texts, c.hasFiles = was.plans, was.sent, was.texts, was.hasFiles
+		c.plans, c.last, c.texts, c.hasFiles = was.plans, was.last, was.texts, was.hasFiles
 		was.mu.Unlock()
 	}
 	if r.Workspace != "" {
@@ -129,6 +130,7 @@ func (a *App) childConversation(r child.Request) (c *conversation, done func(), 
 	return c, func() {
 		a.mu.Lock()
 		c.over = true
+		c.last.Forget() // there can be many
 		a.mu.Unlock()
 		if r.Workspace != "" {
 			c.files.Close()

@@ -7,6 +7,7 @@ import (
 
 	"alisio/agent/gate"
 	"alisio/agent/perm"
+	"alisio/agent/prefix"
 	"alisio/agent/run"
 	"alisio/agent/session/child"
 	"alisio/agent/workspace"
@@ -37,7 +38,7 @@ type conversation struct {
 	files *workspace.Workspace
 	dir   string
 	plans *run.Plans
-	sent  *run.Sent
+	last  *prefix.Last
 	// over: the child's run has ended. App.mu guards it.
 	over bool
 
@@ -89,7 +90,7 @@ func (a *App) conversation(id string) (*conversation, error) {
 	c := a.sessions[id]
 	if c == nil {
 		t := a.treeOf(id)
-		c = &conversation{id: id, dir: a.o.Dir, tree: t, files: t.files, plans: &run.Plans{}, sent: &run.Sent{}, texts: make(map[string]string)}
+		c = &conversation{id: id, dir: a.o.Dir, tree: t, files: t.files, plans: &run.Plans{}, last: &prefix.Last{}, texts: make(map[string]string)}
 		a.sessions[id] = c
 	}
 	return c, nil

@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,6 +34,7 @@ type recorder struct {
 	timeline []moment
 	asked    int
 	breaks   bool // the next answer breaks off
+	refuses  bool // the next request is refused
 }
 
 type moment struct {
@@ -53,9 +57,13 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.mu.Lock()
 	r.timeline = append(r.timeline, moment{body: string(body)})
 	r.asked++
-	n, broken := r.asked, r.breaks
-	r.breaks = false
+	n, broken, refused := r.asked, r.breaks, r.refuses
+	r.breaks, r.refuses = false, false
 	r.mu.Unlock()
+	if refused {
+		http.Error(w, "no", http.StatusForbidden)
+		return
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	text, calls := fmt.Sprint("answer ", n), 0
 	switch {
@@ -72,6 +80,11 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
+// looked are the arguments of a call: the second of two looks below the working directory.
+func looked(n, i int) string {
+	return fmt.Sprintf(`{"path":%q,"limit":%d}`, []string{".", "sub"}[i], n+i+1)
+}
+
 func chatAnswer(w io.Writer, text string, n, calls int, broken bool) {
 	fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%q}}]}\n\n", text)
 	if broken {
@@ -79,7 +92,7 @@ func chatAnswer(w io.Writer, text string, n, calls int, broken bool) {
 	}
 	for i := range calls {
 		fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":%d,\"id\":\"c%d%d\",\"type\":\"function\",\"function\":{\"name\":\"list_files\",\"arguments\":%q}}]}}]}\n\n",
-			i, n, i, fmt.Sprintf(`{"limit":%d}`, n+i+1))
+			i, n, i, looked(n, i))
 	}
 	fmt.Fprint(w, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 }
@@ -92,7 +105,7 @@ func responsesAnswer(w io.Writer, text string, n, calls int, broken bool) {
 	items := []string{fmt.Sprintf(`{"type":"message","id":"m%d","role":"assistant","status":"completed","content":[{"type":"output_text","text":%q,"annotations":[]}]}`, n, text)}
 	for i := range calls {
 		items = append(items, fmt.Sprintf(`{"type":"function_call","id":"f%d%d","call_id":"c%d%d","name":"list_files","status":"completed","arguments":%q}`,
-			n, i, n, i, fmt.Sprintf(`{"limit":%d}`, n+i+1)))
+			n, i, n, i, looked(n, i)))
 	}
 	fmt.Fprintf(w, "data: {\"type\":\"response.completed\",\"response\":{\"id\":\"r%d\",\"status\":\"completed\",\"output\":[%s]}}\n\n", n, strings.Join(items, ","))
 }
@@ -171,81 +184,239 @@ func TestThePrefixIsStable(t *testing.T) {
 	}
 }
 
-func prefixOver(t *testing.T, protocol, dir string) {
-	r := &recorder{}
-	client := piped(t, r)
-	open := func(policy perm.Policy) *App {
-		var p llm.Provider = chatapi.New(chatapi.Config{ID: "wire", BaseURL: "http://host/v1", HTTP: client})
-		if protocol == "responses" {
-			p = responses.New(responses.Config{ID: "wire", BaseURL: "http://host/v1", HTTP: client})
-		}
-		return engine(t, "sqlite", dir, Options{Provider: p, Policy: policy})
-	}
-	ctx := context.Background()
-	a, id := open(perm.Policy{}), ""
-	next := 0
-	say := func(times int) {
-		t.Helper()
-		for range times {
-			next++
-			out, err := a.Run(ctx, id, fmt.Sprint("prompt ", next), RunOptions{OnEvent: func(e plug.Event) {
-				if d, ok := e.Data.(plug.PrefixChanged); ok {
-					r.told(d.Cause)
-				}
-			}})
-			if err != nil || out.Status != Completed {
-				t.Fatalf("prompt %d: %+v, %v, %v", next, out, err, out.Err)
-			}
-			id = out.SessionID
-		}
-	}
-	reopen := func(policy perm.Policy) {
-		t.Helper()
-		if err := a.Close(ctx); err != nil {
-			t.Fatal(err)
-		}
-		a = open(policy)
-	}
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	want := []plug.PrefixCause{plug.PrefixTools, plug.PrefixAgent, plug.PrefixAgent, plug.PrefixModel, plug.PrefixCompaction, plug.PrefixUndo}
-	say(3)
-	time.Sleep(26 * time.Hour) // midnight passes
-	say(2)
-	reopen(perm.Policy{}) // another process, in the same words
-	say(2)
-	r.mu.Lock()
-	r.breaks = true
-	r.mu.Unlock()
-	say(1)
-	reopen(perm.Policy{AllowWrite: true})
-	say(2)
-	must(a.SetAgent(id, "plan"))
-	say(1)
-	must(a.SetAgent(id, "build"))
-	say(1)
-	_, err := a.SetModel(ctx, id, "other")
-	must(err)
-	say(2)
-	_, err = a.Compact(ctx, id, "")
-	must(err)
-	r.told(plug.PrefixCompaction)
-	say(1)
-	_, err = a.UndoCompaction(ctx, id)
-	must(err)
-	r.told(plug.PrefixUndo)
-	say(2)
-
-	checkTimeline(t, r.timeline, want)
-	checkSent(t, a, id)
+// talk is a session at the recorder, in one process after another.
+type talk struct {
+	*testing.T
+	r        *recorder
+	client   *http.Client
+	protocol string
+	dir      string
+	a        *App
+	id       string
+	prompts  int
+	// fails: a prompt may end otherwise than completed.
+	fails bool
 }
 
-// checkTimeline is the rule: the bytes, or a cause.
-func checkTimeline(t *testing.T, timeline []moment, want []plug.PrefixCause) {
+func newTalk(t *testing.T, protocol, dir string) *talk {
+	s := &talk{T: t, r: &recorder{}, protocol: protocol, dir: dir}
+	s.client = piped(t, s.r)
+	s.a = s.open(perm.Policy{})
+	return s
+}
+
+func (s *talk) open(policy perm.Policy) *App {
+	s.Helper()
+	var p llm.Provider = chatapi.New(chatapi.Config{ID: "wire", BaseURL: "http://host/v1", HTTP: s.client})
+	if s.protocol == "responses" {
+		p = responses.New(responses.Config{ID: "wire", BaseURL: "http://host/v1", HTTP: s.client})
+	}
+	return engine(s.T, "sqlite", s.dir, Options{Provider: p, Policy: policy})
+}
+
+// reopen ends the process and begins another.
+func (s *talk) reopen(policy perm.Policy) {
+	s.Helper()
+	s.must(s.a.Close(context.Background()))
+	s.a = s.open(policy)
+}
+
+func (s *talk) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *talk) say(times int, attachments ...llm.Attachment) {
+	s.Helper()
+	for range times {
+		s.prompts++
+		out, err := s.a.Run(context.Background(), s.id, fmt.Sprint("prompt ", s.prompts), RunOptions{Attachments: attachments, OnEvent: func(e plug.Event) {
+			if d, ok := e.Data.(plug.PrefixChanged); ok {
+				s.r.told(d.Cause)
+			}
+		}})
+		if err != nil || !s.fails && out.Status != Completed {
+			s.Fatalf("prompt %d: %+v, %v, %v", s.prompts, out, err, out.Err)
+		}
+		s.id = out.SessionID
+	}
+}
+
+// next has the recorder answer the next request otherwise.
+func (s *talk) answer(set func(r *recorder)) {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	set(s.r)
+}
+
+func (s *talk) write(name, text string) {
+	s.Helper()
+	path := filepath.Join(s.dir, "work", name)
+	s.must(os.MkdirAll(filepath.Dir(path), 0o755))
+	s.must(os.WriteFile(path, []byte(text), 0o644))
+}
+
+func (s *talk) agent(id string) { s.Helper(); s.must(s.a.SetAgent(s.id, id)) }
+
+func (s *talk) model(name string) {
+	s.Helper()
+	_, err := s.a.SetModel(context.Background(), s.id, name)
+	s.must(err)
+}
+
+func (s *talk) compact() {
+	s.Helper()
+	switch told, err := s.a.Compact(context.Background(), s.id, ""); {
+	case err != nil:
+		s.Fatal(err)
+	case told.Done != nil:
+		s.r.told(plug.PrefixCompaction)
+	}
+}
+
+func prefixOver(t *testing.T, protocol, dir string) {
+	s := newTalk(t, protocol, dir)
+	want := []plug.PrefixCause{plug.PrefixTools, plug.PrefixAgent, plug.PrefixAgent, plug.PrefixModel, plug.PrefixCompaction, plug.PrefixUndo, plug.PrefixInstructions}
+	s.write("AGENTS.md", "be friendly")
+	s.say(3)
+	time.Sleep(26 * time.Hour)             // midnight passes
+	s.write("sub/AGENTS.md", "look twice") // comes with the next call there
+	s.say(2)
+	s.reopen(perm.Policy{}) // another process, in the same words
+	s.say(1)
+	s.must(s.a.SetEffort(s.id, "high"))
+	s.must(s.a.Enqueue(t.Context(), s.id, "and hurry"))
+	s.say(1)
+	s.answer(func(r *recorder) { r.breaks = true })
+	s.say(1)
+	s.reopen(perm.Policy{AllowWrite: true})
+	s.say(2)
+	s.agent("plan")
+	s.say(1)
+	s.agent("build")
+	s.say(1)
+	s.model("other")
+	s.say(2)
+	s.compact()
+	s.say(1)
+	_, err := s.a.UndoCompaction(t.Context(), s.id)
+	s.must(err)
+	s.r.told(plug.PrefixUndo)
+	s.say(1)
+	s.say(1, llm.Attachment{MIMEType: "image/png", Data: []byte("\x89PNG\r\n\x1a\nimage")})
+	s.write("AGENTS.md", "be brief") // counts for a process that begins
+	s.say(1)
+	s.reopen(perm.Policy{AllowWrite: true})
+	s.model("other")
+	s.say(1)
+
+	checkTimeline(t, s.r.timeline, 50, want...)
+	for _, said := range []string{"look twice", "and hurry", "image/png", `"effort`, "prompt 16"} {
+		if !slices.ContainsFunc(s.r.timeline, func(m moment) bool {
+			return strings.Contains(strings.ReplaceAll(m.body, "reasoning_effort", "effort"), said)
+		}) {
+			t.Errorf("no request says %s", said)
+		}
+	}
+	checkSent(t, s.a, s.id)
+}
+
+// Two processes with one session, each of which knows what it sent itself: what the other
+// one did in between counts.
+func TestThePrefixIsThatOfTheLastProcess(t *testing.T) {
+	s := newTalk(t, "chat", realPath(t.TempDir()))
+	s.say(1)
+	one, two := s.a, s.open(perm.Policy{})
+	s.a = two
+	s.say(1)
+	s.model("other")
+	s.say(1)
+	s.a = one
+	s.say(1)
+	checkTimeline(t, s.r.timeline, 9, plug.PrefixModel, plug.PrefixModel)
+}
+
+// A request that fails is one, and what was told of it stays told, in another process too.
+func TestThePrefixOfARequestThatFailed(t *testing.T) {
+	s := newTalk(t, "chat", realPath(t.TempDir()))
+	s.say(2)
+	s.fails = true
+	s.model("other")
+	s.answer(func(r *recorder) { r.refuses = true })
+	s.say(1)
+	s.reopen(perm.Policy{})
+	s.model("other")
+	s.say(1)
+	s.answer(func(r *recorder) { r.refuses = true })
+	s.say(1)
+	s.model("third")
+	s.answer(func(r *recorder) { r.refuses = true })
+	s.say(1)
+	s.model("other")
+	s.say(1)
+	checkTimeline(t, s.r.timeline, 12, plug.PrefixModel, plug.PrefixModel, plug.PrefixModel)
+}
+
+// The same model at another place, and in another protocol, is another model.
+func TestThePrefixOfAnotherProtocol(t *testing.T) {
+	s := newTalk(t, "chat", realPath(t.TempDir()))
+	s.say(2)
+	s.protocol = "responses"
+	s.reopen(perm.Policy{})
+	s.say(2)
+	checkTimeline(t, s.r.timeline, 10, plug.PrefixModel)
+}
+
+// Whatever happens in whatever order: a difference and its telling go together.
+func TestThePrefixWhateverHappens(t *testing.T) {
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			dir := realPath(t.TempDir())
+			synctest.Test(t, func(t *testing.T) { prefixWhatever(t, seed, dir) })
+		})
+	}
+}
+
+func prefixWhatever(t *testing.T, seed uint64, dir string) {
+	r := rand.New(rand.NewPCG(seed, 7))
+	s := newTalk(t, []string{"chat", "responses"}[seed%2], dir)
+	s.fails = true
+	s.say(1)
+	model, policy := "toy", perm.Policy{}
+	for range 14 {
+		switch r.IntN(9) {
+		case 0:
+			s.reopen(policy)
+			s.model(model) // as its surface chooses
+		case 1:
+			policy.AllowWrite = !policy.AllowWrite
+			s.reopen(policy)
+			s.model(model)
+		case 2:
+			s.agent([]string{"plan", "build"}[r.IntN(2)])
+		case 3:
+			model = []string{"toy", "other"}[r.IntN(2)]
+			s.model(model)
+		case 4:
+			s.compact()
+		case 5:
+			if _, err := s.a.UndoCompaction(t.Context(), s.id); err == nil {
+				s.r.told(plug.PrefixUndo)
+			}
+		case 6:
+			s.answer(func(r *recorder) { r.refuses = true })
+		case 7:
+			s.answer(func(r *recorder) { r.breaks = true })
+		}
+		s.say(1 + r.IntN(2))
+	}
+	checkTimeline(t, s.r.timeline, 20)
+}
+
+// checkTimeline is the rule: the bytes, or a cause. Without wanted causes any will do.
+func checkTimeline(t *testing.T, timeline []moment, least int, want ...plug.PrefixCause) {
 	t.Helper()
 	var causes, all []plug.PrefixCause
 	last, turns := "", 0
@@ -268,10 +439,10 @@ func checkTimeline(t *testing.T, timeline []moment, want []plug.PrefixCause) {
 		}
 		causes, last = nil, kept(t, m.body)
 	}
-	if turns < 50 {
+	if turns < least {
 		t.Errorf("only %d turns", turns)
 	}
-	if !slices.Equal(all, want) {
+	if len(want) > 0 && !slices.Equal(all, want) {
 		t.Errorf("told %v, want %v", all, want)
 	}
 }
@@ -288,7 +459,7 @@ func differs(a, b string) string {
 func checkSent(t *testing.T, a *App, id string) {
 	t.Helper()
 	events, _ := storedEvents(t, a, id)
-	low, unknown := 0, 0
+	low, unknown, about := 0, 0, 0
 	for _, e := range events {
 		d, ok := e.Data.(plug.TurnCompleted)
 		if !ok {
@@ -299,11 +470,13 @@ func checkSent(t *testing.T, a *App, id string) {
 			t.Fatalf("turn %d tells of %+v", d.Turn, d.Sent)
 		case d.Sent.Shared == nil:
 			unknown++
+		case d.Sent.About:
+			about++
 		case 10*(*d.Sent.Shared) < 5*d.Sent.Bytes:
 			low++
 		}
 	}
-	if unknown != 3 || low == 0 || low > 6 {
-		t.Errorf("%d requests are the first of a process, of %d less than half is shared", unknown, low)
+	if unknown != 1 || about != 2 || low == 0 || low > 6 {
+		t.Errorf("of %d requests nothing is known, of %d about how much is shared, of %d less than half is", unknown, about, low)
 	}
 }

@@ -188,7 +188,7 @@ func (a *App) runOptions(c *conversation, choice profile.Choice, active *clock.A
 	}
 	return run.Options{
 		Provider: choice.Provider, Model: choice.Model, Effort: a.effortOf(c.chosen()), Turn: a.turnOf(c),
-		Start: a.starts(c), Nested: a.nested(c), Call: a.callParts(c), Plans: c.plans, Sent: c.sent, Decided: a.decided(c),
+		Start: a.starts(c), Nested: a.nested(c), Call: a.callParts(c), Plans: c.plans, Last: c.last, Decided: a.decided(c),
 		Secrets: choice.Secrets, Store: a.store, Keep: a.Blobs().Keeper(), Alive: a.outside.Alive,
 		Files: ports.Files(c.files, a.Blobs().Opener(c.id), choice.Secrets),
 		Exec:  ports.Exec(c.files, choice.Secrets, a.o.Hermetic), Limits: limits,

@@ -51,8 +51,15 @@ type Sent struct {
 	// Bytes is its length, zero where nothing goes over a wire.
 	Bytes int `json:"bytes,omitempty"`
 	// Shared is how many bytes it begins with that the one before began with: the place
-	// of the first that differs. Nil: another process sent the one before, or none did.
+	// of the first that differs. Nil: nothing is known of the one before.
 	Shared *int `json:"shared,omitempty"`
+	// About: another process sent the one before, and Shared can be some more.
+	About bool `json:"about,omitempty"`
+	// At says what stands there if that is no new message: "head", "tools",
+	// "instructions", "message N" or "end".
+	At string `json:"at,omitempty"`
+	// Mark is what another process compares the next one with.
+	Mark string `json:"mark,omitempty"`
 	// Key stands for model, agent, tools and instructions, a word each.
 	Key string `json:"key"`
 }

@@ -37,6 +37,7 @@ func (l *loop) load() error {
 	}
 	l.messages = messages
 	l.note(messages)
+	l.recallPrefix()
 	for i, m := range l.messages {
 		l.messages[i].Calls = sound(m.Calls)
 		for _, c := range m.Calls {

@@ -11,6 +11,7 @@ import (
 	"alisio/agent/compact"
 	"alisio/agent/doom"
 	"alisio/agent/ledger"
+	"alisio/agent/prefix"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -118,8 +119,8 @@ func newLoop(ctx context.Context, o Options, in Input) (*loop, error) {
 	if l.plans == nil {
 		l.plans = &Plans{}
 	}
-	if l.o.Sent == nil {
-		l.o.Sent = &Sent{}
+	if l.o.Last == nil {
+		l.o.Last = &prefix.Last{}
 	}
 	if l.o.Ledger == nil {
 		l.o.Ledger = ledger.New(ledger.Limits{})
@@ -174,6 +175,9 @@ func (l *loop) emit(p plug.Payload) {
 	if p.EventType().Ephemeral() {
 		l.show(p)
 		return
+	}
+	if d, ok := p.(plug.PrefixChanged); ok {
+		l.o.Last.Told(d.Cause)
 	}
 	l.emitBy(p, l.addEvent)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"alisio/agent/ledger"
+	"alisio/agent/prefix"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -45,9 +46,11 @@ type request struct {
 	shrunk bool
 	// summary is set in a request for a checkpoint.
 	summary *summary
-	// sending is the body that was sent last, sent what is told of it.
-	sending []byte
-	sent    plug.Sent
+	// prior was the last request before this one, compared: it was asked for the
+	// difference, and differs is that of what was sent last.
+	prior    prefix.Last
+	compared bool
+	differs  prefix.Difference
 	// left is what the budget leaves for the answer, zero before it was asked.
 	left int
 }
@@ -64,9 +67,6 @@ func (l *loop) request() (llm.Message, error) {
 	}
 	if n := len(l.messages); n > 0 && partial(l.messages[n-1]) {
 		r.notice = noticeOn
-	}
-	if err := l.tellPrefix(); err != nil {
-		return llm.Message{}, err
 	}
 	for {
 		a := r.send()
@@ -98,7 +98,7 @@ func (l *loop) brokenOff() (text string) {
 // fresh waits, and then the next send is of another request.
 func (r *request) fresh(notice string, wait time.Duration) error {
 	err := r.pause(wait)
-	r.sends, r.silent, r.faults, r.notice = 0, 0, 0, notice
+	r.sends, r.silent, r.faults, r.notice, r.compared = 0, 0, 0, notice, false
 	return err
 }
 
@@ -244,6 +244,9 @@ func (r *request) take(a *answer, ev llm.Event) {
 	if !a.received {
 		a.received = true
 		r.during(plug.StageStreaming)
+		if r.summary == nil && !r.compared { // nothing went over a wire
+			r.compare(nil, false)
+		}
 	}
 	if a.first.IsZero() && (ev.Kind == llm.TextDelta || ev.Kind == llm.ReasoningDelta) {
 		a.first = time.Now()

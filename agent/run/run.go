@@ -20,6 +20,7 @@ import (
 	"alisio/agent/clock"
 	"alisio/agent/ledger"
 	"alisio/agent/output"
+	"alisio/agent/prefix"
 	"alisio/agent/session"
 	"alisio/llm"
 	"alisio/plug"
@@ -52,8 +53,8 @@ type Options struct {
 	Files  *plug.Files
 	Exec   *plug.Exec
 	Limits Limits
-	// Sent is what is known of the session's last request; nil: nothing is.
-	Sent *Sent
+	// Last is what is known of the session's last request; nil: nothing is.
+	Last *prefix.Last
 	// Ledger is the budget of the run; nil: there is none.
 	Ledger *ledger.Ledger
 	// Compaction says when the conversation is compacted.

@@ -35,7 +35,7 @@ func (r *request) completed(a *answer, m llm.Message) error {
 		u = r.estimate(m)
 	}
 	r.count(a, plug.SpentOnTurn, u, guessed)
-	done.Beside, done.Sent = r.beside(), r.toldSent()
+	done.Beside, done.Sent = r.beside(), r.o.Last.Turn(r.differs)
 	done.Tokens = r.tokens
 	if !guessed {
 		r.learn(u.Input)

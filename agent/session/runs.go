@@ -112,6 +112,12 @@ type Pager interface {
 	EventsPage(ctx context.Context, id string, after int64, limit int) ([]plug.Event, error)
 }
 
+// EventFinder is what a store implements that finds events by their type.
+type EventFinder interface {
+	// EventsOf returns the last events of a type in a session, the newest first.
+	EventsOf(ctx context.Context, id string, t plug.EventType, limit int) ([]plug.Event, error)
+}
+
 // Stored is a message as it lies in the store.
 type Stored struct {
 	// Seq grows within the store.

@@ -11,13 +11,18 @@ import (
 	"alisio/plug"
 )
 
+// maxPlace bounds the name of a place in a body, in cells: imports bring what they like.
+const maxPlace = 20
+
 // prefixRow tells of the bytes of one turn's request, as --json prints it.
 type prefixRow struct {
 	RunID string `json:"runId"`
 	Turn  int    `json:"turn"`
 	Bytes int    `json:"bytes"`
-	// Shared is absent where the request before was another process's.
-	Shared *int `json:"shared,omitempty"`
+	// Shared, About and At are those of plug.Sent.
+	Shared *int   `json:"shared,omitempty"`
+	About  bool   `json:"about,omitempty"`
+	At     string `json:"at,omitempty"`
 	// Causes are those that were told since the request before.
 	Causes []plug.PrefixCause `json:"causes,omitempty"`
 	// Input and CachedInput are what the server reported, in tokens.
@@ -73,7 +78,7 @@ func (c *Call) showPrefix(ctx context.Context, store *agent.Store, id string) er
 func rowOf(e plug.Event, d plug.TurnCompleted, causes []plug.PrefixCause) prefixRow {
 	r := prefixRow{RunID: e.RunID, Turn: d.Turn, Causes: causes}
 	if d.Sent != nil {
-		r.Bytes, r.Shared = d.Sent.Bytes, d.Sent.Shared
+		r.Bytes, r.Shared, r.About, r.At = d.Sent.Bytes, d.Sent.Shared, d.Sent.About, d.Sent.At
 	}
 	if d.Usage != nil {
 		r.Input, r.CachedInput = d.Usage.Input, d.Usage.CachedInput
@@ -84,8 +89,14 @@ func rowOf(e plug.Event, d plug.TurnCompleted, causes []plug.PrefixCause) prefix
 func (r prefixRow) cells() []string {
 	shared, differs := "", ""
 	if r.Shared != nil {
-		shared = share(*r.Shared, r.Bytes)
-		differs = strconv.Itoa(*r.Shared)
+		about := ""
+		if r.About {
+			about = "~"
+		}
+		shared = about + share(*r.Shared, r.Bytes)
+		if r.At != "" {
+			differs = about + strconv.Itoa(*r.Shared) + ", " + text.Head(text.Line(r.At), maxPlace)
+		}
 	}
 	cause := ""
 	for i, c := range r.Causes {
