@@ -262,6 +262,9 @@ func runStats(ctx context.Context, c *Catalog, in Input) (Result, error) {
 		{"model", s.Model}, {"agent", s.Agent}, {"runs", runs}, {"messages", strconv.Itoa(s.Messages)},
 		{"tokens", fmt.Sprintf("%d in (%d cached), %d out", s.Usage.Input, s.Usage.CachedInput, s.Usage.Output)},
 	}
+	if b := s.Account.Bytes; b > 0 {
+		rows = append(rows, []string{"prefix", fmt.Sprintf("%d %% of the bytes of requests were those of the one before", 100*s.Account.Shared/b)})
+	}
 	if s.Begins > 0 {
 		rows = append(rows, []string{"profile", fmt.Sprintf("lean (provider.profile): instructions and tools take about %d tokens, beside instruction files", s.Begins)})
 	}

@@ -59,6 +59,9 @@ type Account struct {
 	Rows  []Row
 	Turns []Turn
 	Total Row
+	// Bytes are those of the requests of the session's own turns of which it is known how
+	// many the request before had begun with, Shared so many.
+	Bytes, Shared int
 }
 
 // Of makes the account of a session.
@@ -67,7 +70,7 @@ func Of(ctx context.Context, s Store, id string) (Account, error) {
 	if err := c.session(ctx, id, "", 0); err != nil {
 		return Account{}, err
 	}
-	a := Account{Turns: c.turns, Total: Row{What: "total"}}
+	a := Account{Turns: c.turns, Total: Row{What: "total"}, Bytes: c.bytes, Shared: c.shared}
 	for _, name := range c.order {
 		r := *c.rows[name]
 		a.Rows = append(a.Rows, r)
@@ -94,6 +97,8 @@ type counter struct {
 	order []string
 	turns []Turn
 	left  int
+	// bytes and shared are those of Account.
+	bytes, shared int
 }
 
 // session counts one session; child is the row of the child that it belongs to, empty
@@ -173,6 +178,9 @@ func (c *counter) turn(e plug.Event, d plug.TurnCompleted, child string, before 
 	c.add(cmp.Or(child, "turns"), u, cost, estimated)
 	if child != "" {
 		return
+	}
+	if d.Sent != nil && d.Sent.Shared != nil {
+		c.bytes, c.shared = c.bytes+d.Sent.Bytes, c.shared+*d.Sent.Shared
 	}
 	c.turns = append(c.turns, Turn{RunID: e.RunID, Turn: d.Turn, Tokens: u.Input + u.Output})
 	slices.SortStableFunc(c.turns, func(x, y Turn) int { return cmp.Compare(y.Tokens, x.Tokens) })

@@ -41,6 +41,25 @@ func spent(reason plug.SpentOn, by string, in, out int) plug.Spent {
 	return plug.Spent{For: reason, By: by, Usage: plug.Usage{Input: in, Output: out}}
 }
 
+// Of what a child asked, and of requests beside which nothing is known, nothing counts.
+func TestSharedBytes(t *testing.T) {
+	sent := func(bytes int, shared ...int) plug.TurnCompleted {
+		d := turn(1, 9, nil)
+		d.Sent = &plug.Sent{Bytes: bytes}
+		for _, n := range shared {
+			d.Sent.Shared = &n
+		}
+		return d
+	}
+	s := &store{
+		events:   map[string][]plug.Payload{"root": {turn(1, 9, nil), sent(100), sent(200, 90), sent(300, 0)}, "kid": {sent(7, 7)}},
+		children: map[string][]session.Session{"root": {{ID: "kid"}}},
+	}
+	if a, err := Of(t.Context(), s, "root"); err != nil || a.Bytes != 500 || a.Shared != 90 {
+		t.Errorf("got %d of %d bytes, %v", a.Shared, a.Bytes, err)
+	}
+}
+
 func TestOf(t *testing.T) {
 	s := &store{
 		events: map[string][]plug.Payload{
