@@ -102,9 +102,12 @@ func random(r *rand.Rand) []llm.Message {
 // summarized and in what is kept.
 func TestC148CutNeverPartsACallFromItsResult(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 1_000 {
-		all := random(r)
-		n, ok := Cut(all, r.IntN(4), r.IntN(20_000))
+	for i := range 1_000 {
+		all, cut := random(r), Cut
+		if i%2 > 0 {
+			cut = CutNow
+		}
+		n, ok := cut(all, r.IntN(4), r.IntN(20_000))
 		if !ok {
 			continue
 		}
@@ -124,6 +127,35 @@ func TestC148CutNeverPartsACallFromItsResult(t *testing.T) {
 			if len(open) > 0 {
 				t.Fatalf("cut at %d: a call without its result", n)
 			}
+		}
+	}
+}
+
+func TestCutNow(t *testing.T) {
+	long := []llm.Message{user("go")}
+	for i := range 10 {
+		long = append(long, asks("", fmt.Sprint(i)), result(fmt.Sprint(i), strings.Repeat("r", 8_000)))
+	}
+	turn := func(chars int) []llm.Message { return []llm.Message{user("go"), asks(strings.Repeat("a", chars))} }
+	summed := []llm.Message{{Role: llm.RoleUser, Summary: true, Text: "c"}}
+	for name, tt := range map[string]struct {
+		messages []llm.Message
+		keep, n  int
+	}{
+		"short":                               {turn(100), 2, 0},
+		"as many as are kept, and short":      {slices.Concat(turn(100), turn(100)), 2, 0},
+		"more than are kept":                  {slices.Concat(turn(100), turn(100), turn(100)), 2, 2},
+		"one long turn":                       {long, 2, 11},
+		"long, behind a short one":            {slices.Concat(turn(100), long), 1, 13},
+		"long, and as many as are kept":       {slices.Concat(turn(9_000), turn(9_000)), 2, 2},
+		"what leaves is long enough":          {slices.Concat(turn(9_000), long), 1, 2},
+		"a checkpoint and what it left":       {slices.Concat(summed, turn(100), turn(100)), 2, 0},
+		"a checkpoint, and a long turn":       {slices.Concat(summed, long), 2, 12},
+		"a single message of any length":      {turn(90_000)[:1], 2, 0},
+		"one answer, which can not be parted": {turn(90_000), 2, 1},
+	} {
+		if n, _ := CutNow(tt.messages, tt.keep, 100_000); n != tt.n {
+			t.Errorf("%s: cut at %d, want %d", name, n, tt.n)
 		}
 	}
 }

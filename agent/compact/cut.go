@@ -33,13 +33,27 @@ func Cut(messages []llm.Message, keep, room int) (n int, ok bool) {
 }
 
 // worthwhile is what a conversation takes at least, in tokens, for a checkpoint of its
-// last turns to be worth a request.
-const worthwhile = 4_000
+// last turns to be worth a request; shortest is what leaves then, or a checkpoint would
+// be no shorter.
+const (
+	worthwhile = 4_000
+	shortest   = 1_000
+)
 
-// Worth reports whether a checkpoint is of use although nothing is too long: there is
-// more than the turns that are kept, or these are long.
-func Worth(messages []llm.Message, keep int) bool {
-	return len(starts(messages)) > max(1, keep) || Tokens(messages...) > worthwhile
+// CutNow is Cut for a person who wants room although nothing is too long. Where the
+// turns that stay are about all there is, half of the conversation leaves. ok is false
+// where a checkpoint is of no use: nothing is older than the turns that are kept, and
+// these are short.
+func CutNow(messages []llm.Message, keep, room int) (n int, ok bool) {
+	all := Tokens(messages...)
+	if len(starts(messages)) <= max(1, keep) && all <= worthwhile {
+		return 0, false
+	}
+	n, ok = Cut(messages, keep, room)
+	if all > worthwhile && Tokens(messages[:n]...) < shortest {
+		n, ok = Cut(messages, 1, all/2)
+	}
+	return n, ok
 }
 
 // starts are where the turns of a person begin.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"alisio/agent/clock"
 	"alisio/agent/compact"
 	"alisio/agent/session"
 	"alisio/llm"
@@ -164,11 +165,15 @@ var errUnusable = errors.New("the model wrote no checkpoint")
 func (l *loop) compact(reason plug.CompactionReason) error {
 	before := l.used()
 	store, ok := l.o.Store.(session.Compactor)
-	n, found := compact.Cut(l.messages, l.o.Compaction.KeepTurns, l.keepRoom())
+	cut := compact.Cut
+	if reason == plug.CompactManual {
+		cut = compact.CutNow
+	}
+	n, found := cut(l.messages, l.o.Compaction.KeepTurns, l.keepRoom())
 	switch {
 	case !ok:
 		return l.skipped(reason, before, "the store of this session can not do it")
-	case !found, reason == plug.CompactManual && !compact.Worth(l.messages, l.o.Compaction.KeepTurns):
+	case !found:
 		return l.skipped(reason, before, "there is nothing older than what is kept")
 	case reason == plug.CompactAuto && l.o.Model.ContextWindow > 0 && compact.Tokens(l.messages[:n]...) < leastCheckpoint:
 		return l.skipped(reason, before, "what is older than what is kept is too little")
@@ -207,7 +212,11 @@ func (l *loop) compact(reason plug.CompactionReason) error {
 // was merely due.
 func (l *loop) unmade(reason plug.CompactionReason, err error) error {
 	why := err.Error()
-	if l.ctx.Err() != nil {
+	switch {
+	case errors.Is(context.Cause(l.ctx), clock.ErrLimit):
+		err = l.timeUsedUp()
+		why = err.Error()
+	case l.ctx.Err() != nil:
 		why = Stopped
 	}
 	l.emit(plug.CompactionFailed{Beside: l.beside(), Reason: reason, Error: why})

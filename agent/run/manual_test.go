@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"alisio/agent/session"
 	"alisio/llm"
@@ -62,6 +64,64 @@ func TestNothingToCompactByHand(t *testing.T) {
 	if err != nil || out.Done != nil || out.Why == "" || len(m.summaries) > 0 || len(told[plug.CompactionSkipped](b)) != 1 {
 		t.Errorf("got %+v, %v", out, err)
 	}
+}
+
+// C148, C152. Symptom: what a person compacts is one long turn; all of it is the last
+// turn, so that nothing leaves but its prompt. Right: a cut at a safe boundary.
+func TestC148ALongTurnIsCompactedByHand(t *testing.T) {
+	m := &model{summary: wrote("to look")}
+	m.answer = func(n int, _ llm.Request) llm.Message {
+		if n > 12 {
+			return llm.Message{Text: "all seen"}
+		}
+		return llm.Message{Calls: []llm.ToolCall{call(fmt.Sprint("a", n), "look", fmt.Sprintf(`{"n":%d}`, n)), call(fmt.Sprint("b", n), "look", fmt.Sprintf(`{"n":%d}`, -n))}}
+	}
+	b := compactBench(t, m, 0)
+	b.run(t.Context(), "look twelve times, never say banana")
+	b.events = nil
+	out, err := b.compact(t.Context(), "")
+	if err != nil || out.Done == nil || out.Done.Replaced < 12 || out.Done.After > out.Done.Before*2/3 {
+		t.Fatalf("got %+v, %v", out, err)
+	}
+	b.run(t.Context(), "and now?")
+	last := m.requests[len(m.requests)-1].Messages
+	for _, sent := range [][]llm.Message{m.summaries[0].Messages, last} {
+		if err := valid(sent); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := texts(last); !strings.Contains(got, "never say banana") || !strings.Contains(got, "all seen") {
+		t.Errorf("the next request says %.300s", got)
+	}
+}
+
+// C151 by hand: again and again is refused as soon as it is of no use.
+func TestC151CompactingByHandAgainAndAgainEnds(t *testing.T) {
+	m := &model{summary: wrote("x")}
+	b := byHand(t, m, 8)
+	for n := 0; ; n++ {
+		out, err := b.compact(t.Context(), "")
+		if err != nil || n > 3 {
+			t.Fatalf("after %d: %+v, %v", n, out, err)
+		}
+		if out.Done == nil {
+			return
+		}
+	}
+}
+
+func TestACompactionByHandHasTheTimeOfARun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &model{}
+		b := byHand(t, m, 6)
+		b.o.Limits.Timeout = time.Minute
+		b.o.Provider = &fake{answers: []answerFunc{steps(silence(forever))}}
+		_, err := b.compact(t.Context(), "")
+		failed := told[plug.CompactionFailed](b)
+		if llm.CauseOf(err) != llm.CauseTimeout || len(failed) != 1 || !strings.Contains(failed[0].Error, "used up its 60 s") {
+			t.Errorf("got %v, told %+v", err, failed)
+		}
+	})
 }
 
 // What would make the conversation longer is not done, and costs what it cost.
