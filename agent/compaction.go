@@ -1,15 +1,16 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"alisio/agent/compact"
 	"alisio/agent/host"
 	"alisio/agent/ledger"
-	"alisio/agent/profile"
 	"alisio/agent/run"
 	"alisio/agent/session"
 	"alisio/llm"
@@ -75,37 +76,45 @@ func (a *App) Compact(ctx context.Context, sessionID, wish string) (Compacted, e
 	if err != nil {
 		return Compacted{}, err
 	}
-	c, unlock, err := a.between(ctx, sessionID, choice)
+	if len(wish) > maxWish {
+		return Compacted{}, llm.Errorf(llm.CauseBadRequest, "what the checkpoint is to hold has %d bytes, more than %d", len(wish), maxWish)
+	}
+	head, unlock, err := a.between(ctx, sessionID)
 	if err != nil {
 		return Compacted{}, err
 	}
 	defer unlock()
+	if err := a.sameServer(ctx, head, choice); err != nil {
+		return Compacted{}, err
+	}
+	c, err := a.conversation(sessionID)
+	if err != nil {
+		return Compacted{}, err
+	}
 	o := a.runOptions(c, choice, nil)
 	o.Ledger = ledger.New(a.limits())
 	out, err := run.Compact(ctx, o, run.Input{SessionID: sessionID, OnEvent: a.host.Publish}, wish)
+	if llm.CauseOf(err) == llm.CauseUncertain {
+		err = llm.Errorf(llm.CauseUncertain, "%w", err).
+			WithHint("look what became of it, then: alisio sessions recover " + sessionID + " --acknowledge")
+	}
 	if store, ok := a.store.(session.Compactor); ok && out.Usage != (llm.Usage{}) {
 		err = errors.Join(err, session.Caused(store.AddUsage(context.WithoutCancel(ctx), sessionID, out.Usage)))
 	}
 	return out, err
 }
 
+// maxWish bounds what a person says of a checkpoint, in bytes.
+const maxWish = 4_000
+
 // between takes a root session for what happens between its runs.
-func (a *App) between(ctx context.Context, id string, choice profile.Choice) (c *conversation, unlock func(), err error) {
-	unlock, head, err := a.lock(ctx, id, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err = a.sameServer(ctx, head, choice); err == nil && head.Parent != "" {
+func (a *App) between(ctx context.Context, id string) (head session.Session, unlock func(), err error) {
+	unlock, head, err = a.lock(ctx, id, nil)
+	if err == nil && head.Parent != "" {
+		unlock()
 		err = llm.Errorf(llm.CauseBadRequest, "session %s is a child of another, which works on its own conversation", id)
 	}
-	if err == nil {
-		c, err = a.conversation(id)
-	}
-	if err != nil {
-		unlock()
-		return nil, nil, err
-	}
-	return c, unlock, nil
+	return head, unlock, err
 }
 
 func errNothingSaid() error {
@@ -133,21 +142,46 @@ func (a *App) LastCompaction(ctx context.Context, sessionID string) (r Replaced,
 	if r.Checkpoint, r.Messages, err = store.LastCompaction(ctx, sessionID); err != nil {
 		return r, session.Caused(err)
 	}
-	events, ok := a.store.(interface {
+	e, err := a.lastCompacted(ctx, sessionID)
+	if d, ok := e.Data.(plug.CompactionCompleted); ok && d.Replaced == len(r.Messages) {
+		r.When, r.Told = e.Time, &d
+	}
+	return r, session.Caused(err)
+}
+
+// lastCompacted is the event of the newest compaction that no undo took back; without
+// data, none is known.
+func (a *App) lastCompacted(ctx context.Context, id string) (last plug.Event, err error) {
+	store, ok := a.store.(interface {
 		EventsOf(ctx context.Context, id string, t plug.EventType, limit int) ([]plug.Event, error)
 	})
 	if !ok {
-		return r, nil
+		return last, nil
 	}
-	// After an undo the newest event is of one that does not hold any more.
-	list, err := events.EventsOf(ctx, sessionID, plug.TypeCompactionCompleted, mostRuns)
-	for _, e := range list {
-		if d, ok := e.Data.(plug.CompactionCompleted); ok && d.Replaced == len(r.Messages) {
-			r.When, r.Told = e.Time, &d
-			break
+	var all []plug.Event
+	for _, t := range []plug.EventType{plug.TypeCompactionCompleted, plug.TypePrefixChanged} {
+		some, err := store.EventsOf(ctx, id, t, mostRuns)
+		if err != nil {
+			return last, err
+		}
+		all = append(all, some...)
+	}
+	slices.SortFunc(all, func(a, b plug.Event) int { return cmp.Compare(b.ID, a.ID) })
+	undone := 0
+	for _, e := range all {
+		switch d := e.Data.(type) {
+		case plug.CompactionCompleted:
+			if undone == 0 {
+				return e, nil
+			}
+			undone--
+		case plug.PrefixChanged:
+			if d.Cause == plug.PrefixUndo {
+				undone++
+			}
 		}
 	}
-	return r, session.Caused(err)
+	return last, nil
 }
 
 func errNoCompactions() error {
@@ -164,7 +198,7 @@ func (a *App) UndoCompaction(ctx context.Context, sessionID string) (restored in
 	case !ok:
 		return 0, errNoCompactions()
 	}
-	unlock, _, err := a.lock(ctx, sessionID, nil)
+	_, unlock, err := a.between(ctx, sessionID)
 	if err != nil {
 		return 0, err
 	}

@@ -28,11 +28,14 @@ var (
 	ErrEnded = errors.New("the run has ended")
 )
 
-// Caused gives an error of a store its cause: what is not there was asked for wrongly.
+// Caused gives an error of a store its cause: what is not there was asked
+// for wrongly.
 func Caused(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, ErrNoCompaction):
+		return llm.Errorf(llm.CauseBadRequest, "%w", ErrNoCompaction)
 	case errors.Is(err, ErrNotFound):
 		return llm.Errorf(llm.CauseBadRequest, "%w", err)
 	}
