@@ -16,7 +16,9 @@ import (
 func runCompact(ctx context.Context, c *Catalog, in Input) (Result, error) {
 	word, rest, _ := strings.Cut(in.Args, " ")
 	switch {
-	case !strings.HasPrefix(word, "--"):
+	case (word == "show" || word == "undo") && rest == "": // a slip, and no wish
+		return Result{}, fmt.Errorf("did you mean --%s? what a checkpoint is to hold takes more than this word", word)
+	case !strings.HasPrefix(word, "-"):
 		return compactNow(ctx, c, in)
 	case word != "--show" && word != "--undo":
 		err := fmt.Errorf("unknown flag %q", clip(word, 40))
@@ -33,6 +35,10 @@ func runCompact(ctx context.Context, c *Catalog, in Input) (Result, error) {
 		}
 		return Result{Text: replaced(r)}, nil
 	}
+	return undoCompaction(ctx, c, in)
+}
+
+func undoCompaction(ctx context.Context, c *Catalog, in Input) (Result, error) {
 	n, err := c.app.UndoCompaction(ctx, in.SessionID)
 	if err != nil {
 		return Result{}, err

@@ -77,6 +77,10 @@ func TestCompactMistakes(t *testing.T) {
 	b.fails("", "/compact --undo", "nothing was said yet")
 	id := b.session("x")
 	b.fails(id, "/compact --shwo", `unknown flag "--shwo"; did you mean --show?`)
+	b.fails(id, "/compact -undo", `unknown flag "-undo"; did you mean --undo?`)
+	b.fails(id, "/compact undo", "did you mean --undo?")
+	b.fails(id, "/compact show", "did you mean --show?")
+	b.fails(id, "/compact "+strings.Repeat("w", 5_000), "has 5000 bytes, more than 4000")
 	b.fails(id, "/compact --show --undo", `--show takes nothing behind it, found "--undo"`)
 	b.fails(id, "/compact --undo 3", `--undo takes nothing behind it, found "3"`)
 }
