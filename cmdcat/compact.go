@@ -72,7 +72,11 @@ func replaced(r agent.Replaced) string {
 	}
 	fmt.Fprintf(&b, "\n%s gave way:\n", messages(len(r.Messages)))
 	var rows text.Table
-	for _, m := range r.Messages {
+	first := max(0, len(r.Messages)-mostGists)
+	if first > 0 {
+		fmt.Fprintf(&b, "  … %s, and then\n", messages(first))
+	}
+	for _, m := range r.Messages[first:] {
 		rows = append(rows, []string{" ", who(m), clip(gist(m), gistCells)})
 	}
 	b.WriteString(rows.String())
@@ -80,8 +84,12 @@ func replaced(r agent.Replaced) string {
 	return b.String()
 }
 
-// gistCells is how wide the gist of a message may be.
-const gistCells = 100
+// gistCells is how wide the gist of a message may be: with who says it, a line of a
+// terminal.
+const gistCells = 64
+
+// mostGists is how many messages are told one by one, the last ones.
+const mostGists = 200
 
 func who(m llm.Message) string {
 	switch {

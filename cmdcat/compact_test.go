@@ -91,6 +91,10 @@ func TestGist(t *testing.T) {
 	if got := clip(gist(long), gistCells); len(got) > gistCells+3 {
 		t.Errorf("%d bytes", len(got))
 	}
+	many := agent.Replaced{Messages: make([]llm.Message, mostGists+50)}
+	if got := replaced(many); strings.Count(got, "\n") > mostGists+10 || !strings.Contains(got, "250 messages gave way:\n  … 50 messages, and then\n") {
+		t.Errorf("got %d lines, %.80s", strings.Count(got, "\n"), got)
+	}
 	called := llm.Message{Role: llm.RoleAssistant, Calls: []llm.ToolCall{{Name: "read_file"}, {Name: "shell"}}}
 	if got := gist(called); got != "(calls read_file, shell)" {
 		t.Errorf("got %q", got)
