@@ -208,8 +208,8 @@ func TestUndoneCompactions(t *testing.T) {
 		if err != nil || r.Told == nil || r.Told.Before != told[2-i] || !strings.Contains(r.Checkpoint.Text, goal) {
 			t.Fatalf("got %+v, %v, want %s", r, err, goal)
 		}
-		if back, err := a.UndoCompaction(ctx, id); err != nil || back != len(r.Messages) {
-			t.Fatalf("undo: %d, %v", back, err)
+		if back, err := a.UndoCompaction(ctx, id); err != nil || back.Restored != len(r.Messages) || back.Due {
+			t.Fatalf("undo: %+v, %v", back, err)
 		}
 	}
 	for _, failed := range []error{func() error { _, err := a.UndoCompaction(ctx, id); return err }(), func() error { _, err := a.LastCompaction(ctx, id); return err }()} {
@@ -225,6 +225,27 @@ func TestUndoneCompactions(t *testing.T) {
 	for i, m := range last.Messages[1:] {
 		if m.Role == last.Messages[i].Role {
 			t.Errorf("two of %s in a row", m.Role)
+		}
+	}
+}
+
+// What is too long again behind an undo is told, where the next run would see to it.
+func TestAnUndoTellsThatACompactionIsDue(t *testing.T) {
+	for _, auto := range []bool{true, false} {
+		dir, ctx := realPath(t.TempDir()), context.Background()
+		long := engine(t, "sqlite", dir, Options{Provider: &reader{}})
+		id := talked(t, long, "", "first", 20)
+		if out, err := long.Compact(ctx, id, ""); err != nil || out.Done == nil {
+			t.Fatalf("got %+v, %v", out, err)
+		}
+		cfg, p := config.Default(), &reader{}
+		cfg.Limits.MaxContextChars, cfg.Compaction.Auto = 28_000, auto
+		a := engine(t, "sqlite", dir, Options{Provider: p, Config: cfg})
+		if u, err := a.UndoCompaction(ctx, id); err != nil || u.Due != auto {
+			t.Errorf("auto %t: got %+v, %v", auto, u, err)
+		}
+		if went(t, a, id, "on", nil); len(p.summaries) > 0 != auto {
+			t.Errorf("auto %t: %d compactions", auto, len(p.summaries))
 		}
 	}
 }

@@ -188,19 +188,26 @@ func errNoCompactions() error {
 	return llm.Errorf(llm.CauseBadRequest, "the store of this session can not compact")
 }
 
-// UndoCompaction takes back the newest compaction of a session, and returns how many
-// messages the model sees again.
-func (a *App) UndoCompaction(ctx context.Context, sessionID string) (restored int, err error) {
+// Undone is what an undo brought back.
+type Undone struct {
+	// Restored is how many messages the model sees again.
+	Restored int
+	// Due: they are so long that the next run compacts them again.
+	Due bool
+}
+
+// UndoCompaction takes back the newest compaction of a session.
+func (a *App) UndoCompaction(ctx context.Context, sessionID string) (u Undone, err error) {
 	store, ok := a.store.(session.Compactor)
 	switch {
 	case sessionID == "":
-		return 0, errNothingSaid()
+		return u, errNothingSaid()
 	case !ok:
-		return 0, errNoCompactions()
+		return u, errNoCompactions()
 	}
 	_, unlock, err := a.between(ctx, sessionID)
 	if err != nil {
-		return 0, err
+		return u, err
 	}
 	defer unlock()
 	_, gone, err := store.LastCompaction(ctx, sessionID)
@@ -208,9 +215,26 @@ func (a *App) UndoCompaction(ctx context.Context, sessionID string) (restored in
 		_, err = store.UndoCompaction(context.WithoutCancel(ctx), sessionID)
 	}
 	if err != nil {
-		return 0, session.Caused(err)
+		return u, session.Caused(err)
 	}
-	return len(gone), a.outside.Events(sessionID).Emit(ctx, plug.PrefixChanged{Cause: plug.PrefixUndo})
+	u.Restored = len(gone)
+	u.Due = a.due(ctx, sessionID)
+	return u, a.outside.Events(sessionID).Emit(ctx, plug.PrefixChanged{Cause: plug.PrefixUndo})
+}
+
+// due reports whether the next run of a session compacts it; without a model to ask
+// nothing is known of that.
+func (a *App) due(ctx context.Context, id string) bool {
+	choice, err := a.modelFor(ctx, id, "")
+	if err != nil {
+		return false
+	}
+	c, err := a.conversation(id)
+	if err != nil {
+		return false
+	}
+	messages, err := a.store.Messages(ctx, id)
+	return err == nil && run.Due(ctx, a.runOptions(c, choice, nil), messages)
 }
 
 func hookFailures(failed []host.Failure) (all []run.HookFailure) {

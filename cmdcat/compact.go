@@ -39,12 +39,15 @@ func runCompact(ctx context.Context, c *Catalog, in Input) (Result, error) {
 }
 
 func undoCompaction(ctx context.Context, c *Catalog, in Input) (Result, error) {
-	n, err := c.app.UndoCompaction(ctx, in.SessionID)
+	u, err := c.app.UndoCompaction(ctx, in.SessionID)
 	if err != nil {
 		return Result{}, err
 	}
-	return said("the last compaction is undone: the model sees %s again that it replaced; the next prompt compacts anew "+
-		"if they are too long (compaction.auto)", messages(n)), nil
+	r := said("the last compaction is undone: the model sees %s again that it replaced", messages(u.Restored))
+	if u.Due {
+		r.Text += "that is nearly too long: the next prompt compacts it anew, unless compaction.auto is false\n"
+	}
+	return r, nil
 }
 
 func compactNow(ctx context.Context, c *Catalog, in Input) (Result, error) {

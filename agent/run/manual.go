@@ -39,3 +39,10 @@ func Compact(ctx context.Context, o Options, in Input, wish string) (Compacted, 
 	}
 	return Compacted{Done: l.replaced, Why: l.whyNot, Usage: l.usage.Usage}, err
 }
+
+// Due reports whether the next run with these messages would compact them at once.
+func Due(ctx context.Context, o Options, messages []llm.Message) bool {
+	l := &loop{o: o, caller: ctx, ctx: ctx, messages: messages}
+	l.maxOutput, _ = o.Limits.output(0, o.Model)
+	return !o.Compaction.Off && l.renew() == nil && l.bounds().Due(l.used(), l.chars())
+}
