@@ -272,8 +272,8 @@ func (a *App) Close(ctx context.Context) error {
 	trees := a.trees
 	a.mu.Unlock()
 	a.models.Stop()
-	a.fileWords(ctx)
 	err = errors.Join(err, a.host.Close(ctx), a.models.Close())
+	a.fileWords(ctx) // what plugins need time for goes first
 	a.clients.Close()
 	for _, t := range trees {
 		err = errors.Join(err, t.files.Close())

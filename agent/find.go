@@ -6,22 +6,25 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"alisio/agent/search"
 	"alisio/llm"
 )
 
-// Hit and Found are what a search found.
+// Hit and Found are what a search found; a QueryError tells what is wrong with a query.
 type (
-	Hit   = search.Hit
-	Found = search.Found
+	Hit        = search.Hit
+	Found      = search.Found
+	QueryError = search.QueryError
 )
 
 // searchFile is the index of the words of all sessions, beside their blobs.
 const searchFile = "search.sqlite"
 
-// filedAtOnce bounds what is filed behind a run: nobody waits for it.
-const filedAtOnce = 500
+// Nobody is to wait for what is filed behind a run: nothing more is begun after
+// filePatience, and what still goes on ends at fileLimit.
+const filePatience, fileLimit = 20 * time.Millisecond, 150 * time.Millisecond
 
 // OpenSearch opens the index of the words of all sessions of a store, which has to be
 // open as well, and begins it if need be.
@@ -60,9 +63,11 @@ func (a *App) fileWords(ctx context.Context) {
 		a.o.Log.Warn("the search index can not be read", "error", err)
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, fileLimit)
+	defer cancel()
 	x, err := OpenSearch(ctx, store)
 	if err == nil {
-		err = errors.Join(x.Fill(ctx, filedAtOnce), x.Close())
+		err = errors.Join(x.Fill(ctx, filePatience), x.Close())
 	}
 	if err != nil && ctx.Err() == nil {
 		a.o.Log.Warn("the search index is behind; the next search goes on", "error", err)

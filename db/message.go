@@ -61,9 +61,36 @@ func (r reads) MessagesPage(ctx context.Context, session string, after int64, li
 		WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`, scanMessage, session, after, page(limit))
 }
 
-// MessagesSince returns up to limit messages of all sessions behind the number after,
-// in order. The limit is bounded like that of MessagesPage.
-func (r reads) MessagesSince(ctx context.Context, after int64, limit int) ([]Message, error) {
+// MessagesSince returns messages of all sessions behind the number after, in order:
+// up to limit of them, bounded like that of MessagesPage, and no more once their bodies
+// are longer than so many bytes together. There is one at least, if there is any.
+func (r reads) MessagesSince(ctx context.Context, after int64, limit int, bytes int64) ([]Message, error) {
+	type length struct{ seq, bytes number }
+	lengths, err := list(ctx, r.src, cold, `SELECT seq, octet_length(body) FROM messages WHERE seq > ? ORDER BY seq LIMIT ?`,
+		func(rows *sql.Rows) (l length, err error) {
+			err = rows.Scan(&l.seq, &l.bytes)
+			return l, err
+		}, after, page(limit))
+	if err != nil {
+		return nil, err
+	}
+	last := after
+	for i, l := range lengths {
+		if bytes -= int64(l.bytes); bytes < 0 && i > 0 {
+			break
+		}
+		last = int64(l.seq)
+	}
 	return list(ctx, r.src, cold, `SELECT seq, session, run_id, body, compacted, copy_of FROM messages
-		WHERE seq > ? ORDER BY seq LIMIT ?`, scanMessage, after, page(limit))
+		WHERE seq > ? AND seq <= ? ORDER BY seq`, scanMessage, after, last)
+}
+
+// LastMessage is the highest number that a message ever had, also one that is gone.
+func (r reads) LastMessage(ctx context.Context) (int64, error) {
+	n, err := one(ctx, r.src, cold, `SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'messages'`,
+		func(rows *sql.Rows) (n number, err error) {
+			err = rows.Scan(&n)
+			return n, err
+		})
+	return int64(n), err
 }

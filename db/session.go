@@ -279,7 +279,10 @@ func (r reads) Sessions(ctx context.Context, q SessionQuery) ([]Session, error) 
 		scanSession, before, q.BeforeID, bit(q.Children), bit(q.Archived), page(q.Limit), q.Workspace)
 }
 
-// SessionIDs returns the ids of all sessions.
-func (r reads) SessionIDs(ctx context.Context) ([]string, error) {
+// SessionIDs returns the ids of all sessions, or of those of a workspace.
+func (r reads) SessionIDs(ctx context.Context, workspace string) ([]string, error) {
+	if workspace != "" {
+		return list(ctx, r.src, cold, `SELECT id FROM sessions WHERE workspace = ?`, scanText, workspace)
+	}
 	return list(ctx, r.src, cold, `SELECT id FROM sessions`, scanText)
 }

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"errors"
 	"strings"
 	"unicode"
 )
@@ -12,13 +11,18 @@ const (
 	maxWords = 32
 )
 
+// QueryError tells what is wrong with a query.
+type QueryError string
+
+func (e QueryError) Error() string { return string(e) }
+
 // match makes an expression of FTS5 of what a person typed: words that all have to be
 // there, "phrases", word* for what begins so, and -word for what must not be there.
 // Anything else is letters to look for: nothing that is typed is an operator.
 func match(query string) (string, error) {
 	query = strings.ToValidUTF8(strings.ReplaceAll(query, "\x00", " "), " ")
 	if len([]rune(query)) > maxQuery {
-		return "", errors.New("the query is longer than 1000 characters")
+		return "", QueryError("the query is longer than 1000 characters")
 	}
 	var with, without []string
 	for _, w := range words(query) {
@@ -38,11 +42,11 @@ func match(query string) (string, error) {
 	}
 	switch {
 	case len(with) == 0 && len(without) > 0:
-		return "", errors.New("say what to look for, and not only what is not to be there")
+		return "", QueryError("say what to look for, and not only what is not to be there")
 	case len(with) == 0:
-		return "", errors.New("say what to look for: the query has no letter and no digit")
+		return "", QueryError("say what to look for: the query has no letter and no digit")
 	case len(with)+len(without) > maxWords:
-		return "", errors.New("the query has more than 32 words")
+		return "", QueryError("the query has more than 32 words")
 	}
 	expr := strings.Join(with, " AND ")
 	for _, w := range without {

@@ -57,7 +57,7 @@ func user(text string) llm.Message { return llm.Message{Role: llm.RoleUser, Text
 // session stores one with these messages.
 func (b *bench) session(id string, messages ...llm.Message) {
 	b.t.Helper()
-	if err := b.store.Create(b.t.Context(), session.Session{ID: id, Workspace: "/w", Title: id}); err != nil {
+	if err := b.store.Create(b.t.Context(), session.Session{ID: id, Workspace: "/w/" + id, Title: id}); err != nil {
 		b.t.Fatal(err)
 	}
 	if err := b.store.Append(b.t.Context(), id, "", messages...); err != nil {
@@ -68,7 +68,7 @@ func (b *bench) session(id string, messages ...llm.Message) {
 // finds are the ids of the sessions in which a query is found, sorted.
 func (b *bench) finds(query string) []string {
 	b.t.Helper()
-	found, err := b.Search(b.t.Context(), query, 100, nil)
+	found, err := b.Search(b.t.Context(), query, 100, "")
 	if err != nil {
 		b.t.Fatalf("%q: %v", query, err)
 	}
@@ -99,7 +99,7 @@ func TestQueries(t *testing.T) {
 	for query, want := range map[string]string{
 		"": "no letter", "-parser": "not only", "!!! --": "no letter", strings.Repeat("x", 1_001): "longer than", strings.Repeat("x ", 40): "more than 32",
 	} {
-		if _, err := b.Search(t.Context(), query, 10, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := b.Search(t.Context(), query, 10, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: got %v", query, err)
 		}
 	}
@@ -125,7 +125,7 @@ func FuzzQueries(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, _, err := x.rows(t.Context(), expr); err != nil {
+		if err := x.rows(t.Context(), expr, &gathering{x: x, query: query, limit: 1, at: map[string]int{}}); err != nil {
 			t.Errorf("%q became %q: %v", query, expr, err)
 		}
 	})
@@ -135,11 +135,11 @@ func TestHits(t *testing.T) {
 	b := newBench(t)
 	b.session("one", user(strings.Repeat("before ", 100)+"the \x1b[31mNeedle\x07 here "+strings.Repeat("after ", 100)), user("needle again"))
 	b.session("two", user("a needle"))
-	found, err := b.Search(t.Context(), "needle", 1, nil)
+	found, err := b.Search(t.Context(), "needle", 1, "")
 	if err != nil || len(found.Hits) != 1 || !found.More || found.Newest {
 		t.Fatalf("got %+v, %v", found, err)
 	}
-	if found, err = b.Search(t.Context(), "needle", 10, func(s session.Session) bool { return s.ID == "one" }); err != nil || len(found.Hits) != 1 {
+	if found, err = b.Search(t.Context(), "needle", 10, "/w/one"); err != nil || len(found.Hits) != 1 {
 		t.Fatalf("got %+v, %v", found, err)
 	}
 	h := found.Hits[0]
@@ -165,7 +165,7 @@ func TestCompactedSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for query, want := range map[string]int{"pear": 1, "apple": 2, "plum": 1, "checkpointword": 0, "plugin": 0} {
-		found, err := b.Search(t.Context(), query, 10, nil)
+		found, err := b.Search(t.Context(), query, 10, "")
 		n := 0
 		if len(found.Hits) > 0 {
 			n = found.Hits[0].Messages
@@ -206,7 +206,7 @@ func TestManyFillAtOnce(t *testing.T) {
 	if err != nil || got.Values[0][0] != int64(1500) || got.Values[0][1] != int64(1500) {
 		t.Errorf("%v, %v", got.Values, err)
 	}
-	found, err := b.Search(t.Context(), "number7", 100, nil)
+	found, err := b.Search(t.Context(), "number7", 100, "")
 	if err != nil || len(found.Hits) != 30 || found.Hits[0].Messages != 1 {
 		t.Errorf("%d sessions, %v", len(found.Hits), err)
 	}

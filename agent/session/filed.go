@@ -13,10 +13,10 @@ type Filed struct {
 	Session string
 }
 
-// MessagesSince returns up to limit messages of all sessions behind a number, in order;
-// Err tells of one that can not be read.
-func (s *SQLite) MessagesSince(ctx context.Context, after int64, limit int) ([]Filed, error) {
-	rows, err := s.db.MessagesSince(ctx, after, limit)
+// MessagesSince returns up to limit messages of all sessions behind a number, in order,
+// and about so many bytes, but one at least; Err tells of one that can not be read.
+func (s *SQLite) MessagesSince(ctx context.Context, after int64, limit int, bytes int64) ([]Filed, error) {
+	rows, err := s.db.MessagesSince(ctx, after, limit, bytes)
 	if err != nil {
 		return nil, mapped("read messages", err)
 	}
@@ -29,9 +29,15 @@ func (s *SQLite) MessagesSince(ctx context.Context, after int64, limit int) ([]F
 	return page, nil
 }
 
-// SessionIDs are those of all sessions.
-func (s *SQLite) SessionIDs(ctx context.Context) (map[string]bool, error) {
-	list, err := s.db.SessionIDs(ctx)
+// LastMessage is the highest number that a message ever had, also one that is gone.
+func (s *SQLite) LastMessage(ctx context.Context) (int64, error) {
+	n, err := s.db.LastMessage(ctx)
+	return n, mapped("read messages", err)
+}
+
+// SessionIDs are those of all sessions, or of those of a workspace.
+func (s *SQLite) SessionIDs(ctx context.Context, workspace string) (map[string]bool, error) {
+	list, err := s.db.SessionIDs(ctx, workspace)
 	ids := make(map[string]bool, len(list))
 	for _, id := range list {
 		ids[id] = true

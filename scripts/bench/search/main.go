@@ -58,15 +58,17 @@ func measure(n, times int) error {
 		}
 		return time.Since(begin), nil
 	}
-	first, err := search("word0")
+	first, err := search(word(0))
 	if err != nil {
 		return err
 	}
 	fmt.Printf("%d sessions, database %.1f MB; the first search makes the index in %.1f s, %.1f MB\n",
 		n, size(home, "sessions.sqlite"), first.Seconds(), size(home, "search.sqlite"))
 	for _, q := range []struct{ name, query string }{
-		{"the most frequent word", "word0"}, {"a rare word", "word9000"}, {"a phrase", `"word0 word1"`}, {"a beginning", "word99*"},
-		{"three words", "word3 word40 word500"}, {"a word that is nowhere", "nowhere"},
+		{"the most frequent word", word(0)}, {"a rare word", word(9000)}, {"a phrase", `"` + word(0) + " " + word(1) + `"`},
+		{"a beginning", word(500)[:3] + "*"}, {"a beginning of two letters", "th*"}, {"of one letter", "t*"},
+		{"three words", word(3) + " " + word(40) + " " + word(500)}, {"one without another", word(0) + " -" + word(1)},
+		{"a word that is nowhere", "nowhere"},
 	} {
 		var all []time.Duration
 		for range times {
@@ -80,6 +82,17 @@ func measure(n, times int) error {
 		fmt.Printf("%-24s median %6.1f ms, worst %6.1f ms\n", q.name, ms(all[len(all)/2]), ms(all[len(all)-1]))
 	}
 	return nil
+}
+
+// word is the word of a rank: words begin with all letters, some more often than others.
+func word(rank uint64) string {
+	const often = "tttaaaooosssiiiwwwccbbpphhffmmddrrlleenngguuvvyjkqxz"
+	r := rand.New(rand.NewPCG(rank, 7))
+	letters := make([]byte, 2+r.IntN(4))
+	for i := range letters {
+		letters[i] = often[r.IntN(len(often))]
+	}
+	return string(letters) + fmt.Sprint(rank)
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -115,7 +128,7 @@ func fill(home string, n int) error {
 		for j := range messages {
 			var b strings.Builder
 			for range 30 + rnd.IntN(270) {
-				fmt.Fprintf(&b, "word%d ", zipf.Uint64())
+				b.WriteString(word(zipf.Uint64()) + " ")
 			}
 			messages[j] = llm.Message{Role: []llm.Role{llm.RoleUser, llm.RoleAssistant}[j%2], Text: b.String()}
 		}

@@ -12,6 +12,7 @@ import (
 	"alisio/agent/text"
 	"alisio/tui/cli/base"
 	"alisio/tui/plain"
+	"alisio/tui/term"
 )
 
 // usualHits is how many sessions a search shows without --limit.
@@ -56,14 +57,16 @@ func Search(ctx context.Context, c *Call) (int, error) {
 	}
 	defer x.Close()
 	x.Long = func() { c.Notice("the index of all that was said is being made, once: that takes a while") }
-	var keep func(agent.Session) bool
+	here := ""
 	if c.Here {
-		here := agent.Root(dir, c.Getenv("HOME"))
-		keep = func(s agent.Session) bool { return s.Workspace == here }
+		here = agent.Root(dir, c.Getenv("HOME"))
 	}
-	found, err := x.Search(ctx, query, limit, keep)
-	if err != nil {
+	found, err := x.Search(ctx, query, limit, here)
+	switch wrong := agent.QueryError(""); {
+	case errors.As(err, &wrong):
 		return base.ExitUsage, err
+	case err != nil:
+		return base.ExitFailed, err
 	}
 	if err := c.printFound(ctx, store, found); err != nil {
 		return base.ExitFailed, err
@@ -88,6 +91,7 @@ func (c *Call) printFound(ctx context.Context, store *agent.Store, found agent.F
 		return err
 	}
 	now, home := time.Now(), c.Getenv("HOME")
+	colour := term.Color(c.Stdout, c.Getenv)
 	for _, h := range found.Hits {
 		snippet := strings.TrimSpace(h.Before + h.Match + h.After)
 		if c.JSON {
@@ -102,7 +106,10 @@ func (c *Call) printFound(ctx context.Context, store *agent.Store, found agent.F
 		if h.Messages > 1 {
 			line += fmt.Sprintf("  [%d messages]", h.Messages)
 		}
-		if err := c.Print(line + "\n    " + string(h.Role) + ": " + snippet + "\n"); err != nil {
+		if colour && h.Match != "" {
+			snippet = strings.TrimLeft(h.Before, " ") + "\x1b[1m" + h.Match + "\x1b[0m" + strings.TrimRight(h.After, " ")
+		}
+		if err := c.Print(line + "\n    " + text.Line(string(h.Role)) + ": " + snippet + "\n"); err != nil {
 			return err
 		}
 	}
