@@ -146,7 +146,7 @@ func (l *loop) replace(store session.Compactor, c session.Compaction, messages [
 	if err := l.flush(); err != nil {
 		return err
 	}
-	switch _, err := store.Compact(l.lasting(), l.in.SessionID, c); {
+	switch err := store.Compact(l.lasting(), l.in.SessionID, c); {
 	case errors.Is(err, session.ErrNotActive):
 		return err // nothing was changed, and what there is is kept
 	case err != nil:

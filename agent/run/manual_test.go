@@ -161,8 +161,8 @@ func TestACompactionByHandThatFailsSaysSo(t *testing.T) {
 // foreign is a store whose conversation is not the one in memory.
 type foreign struct{ *session.Memory }
 
-func (f foreign) Compact(context.Context, string, session.Compaction) ([]int64, error) {
-	return nil, session.ErrNotActive
+func (f foreign) Compact(context.Context, string, session.Compaction) error {
+	return session.ErrNotActive
 }
 
 // A store that refuses a compaction since another program wrote in between keeps what

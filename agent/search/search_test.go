@@ -161,7 +161,7 @@ func TestCompactedSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkpoint := llm.Message{Role: llm.RoleUser, Text: "checkpointword", Summary: true}
-	if _, err := b.store.Compact(t.Context(), "s", session.Compaction{RunID: "r", Checkpoint: &checkpoint, Kept: talk[2:]}); err != nil {
+	if err := b.store.Compact(t.Context(), "s", session.Compaction{RunID: "r", Checkpoint: &checkpoint, Kept: talk[2:]}); err != nil {
 		t.Fatal(err)
 	}
 	for query, want := range map[string]int{"pear": 1, "apple": 2, "plum": 1, "checkpointword": 0, "plugin": 0} {

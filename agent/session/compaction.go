@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"alisio/llm"
-	"alisio/plug"
 )
 
 // Compaction puts new messages in the place of a session's active ones (spec
@@ -19,8 +18,6 @@ type Compaction struct {
 	// Kept are the active messages that stay, in order, some of them shortened: all
 	// from some point on, or without a checkpoint all there are.
 	Kept []llm.Message
-	// Events tell of it.
-	Events []plug.Event
 }
 
 // ErrNotActive tells that a compaction keeps what is no active message of the
@@ -35,8 +32,8 @@ var ErrNoCompaction = errors.New("nothing was compacted in this session")
 // checkpoint, so that programs which read the active messages by their number read
 // them in order.
 type Compactor interface {
-	// Compact does it, all or nothing, and returns the numbers of the events.
-	Compact(ctx context.Context, id string, c Compaction) (events []int64, err error)
+	// Compact does it, all or nothing.
+	Compact(ctx context.Context, id string, c Compaction) error
 	// UndoCompaction takes back the newest compaction, and all shortening since, and
 	// returns how many messages are active again that were not.
 	UndoCompaction(ctx context.Context, id string) (restored int, err error)

@@ -80,15 +80,15 @@ func (m *Memory) Append(_ context.Context, id, _ string, messages ...llm.Message
 }
 
 // Compact implements Compactor.
-func (m *Memory) Compact(_ context.Context, id string, c Compaction) (numbers []int64, err error) {
+func (m *Memory) Compact(_ context.Context, id string, c Compaction) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, err := m.find(id)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := sources(s.messages, c.Kept); err != nil {
-		return nil, fmt.Errorf("compact session %s: %w", id, err)
+		return fmt.Errorf("compact session %s: %w", id, err)
 	}
 	now := slices.Clone(c.Kept)
 	if c.Checkpoint != nil {
@@ -96,14 +96,7 @@ func (m *Memory) Compact(_ context.Context, id string, c Compaction) (numbers []
 		s.before = append(s.before, replaced{messages: s.messages, by: len(now)})
 	}
 	s.messages = now
-	for _, e := range c.Events {
-		n, err := m.addEvent(e)
-		if err != nil {
-			return nil, err
-		}
-		numbers = append(numbers, n)
-	}
-	return numbers, nil
+	return nil
 }
 
 // UndoCompaction implements Compactor.

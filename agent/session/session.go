@@ -28,8 +28,7 @@ var (
 	ErrEnded = errors.New("the run has ended")
 )
 
-// Caused gives an error of a store its cause: what is not there was asked
-// for wrongly.
+// Caused gives an error of a store its cause: what is not there was asked for wrongly.
 func Caused(err error) error {
 	switch {
 	case err == nil:

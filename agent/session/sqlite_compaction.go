@@ -12,15 +12,15 @@ import (
 var _ Compactor = (*SQLite)(nil)
 
 // Compact implements Compactor.
-func (s *SQLite) Compact(ctx context.Context, id string, c Compaction) (numbers []int64, err error) {
+func (s *SQLite) Compact(ctx context.Context, id string, c Compaction) (err error) {
 	act := "compact session " + id
 	var head []row
 	if c.Checkpoint != nil {
 		if head, err = encodeRows(id, c.RunID, []llm.Message{*c.Checkpoint}); err != nil {
-			return nil, mapped(act, err)
+			return mapped(act, err)
 		}
 	}
-	err = s.db.Write(ctx, db.Normal, func(tx *db.Tx) (err error) {
+	return mapped(act, s.db.Write(ctx, db.Normal, func(tx *db.Tx) error {
 		leave, stay, err := s.split(ctx, tx, id, c)
 		if err != nil {
 			return err
@@ -28,13 +28,8 @@ func (s *SQLite) Compact(ctx context.Context, id string, c Compaction) (numbers 
 		if err := tx.MarkMessages(id, true, leave...); err != nil {
 			return err
 		}
-		if err := appendRows(ctx, tx, append(head, stay...)); err != nil {
-			return err
-		}
-		numbers, err = s.addEvents(tx, c.Events)
-		return err
-	})
-	return numbers, mapped(act, err)
+		return appendRows(ctx, tx, append(head, stay...))
+	}))
 }
 
 // split says which of the active rows of a session leave, and which copies are made
