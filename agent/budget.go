@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 
+	"alisio/agent/account"
 	"alisio/agent/ledger"
 	"alisio/plug"
 )
@@ -65,49 +66,5 @@ func (a *App) usedBefore(ctx context.Context, id, runID string) (tokens int, cos
 	if err != nil {
 		a.o.Log.Warn("what the interrupted run used is not known", "error", err)
 	}
-	var u used
-	for _, e := range events {
-		u.event(e.Data)
-	}
-	return u.tokens, u.cost
-}
-
-// used adds up what events tell. turns is what turn_completed.tokens has come to: with
-// input of the cache, which is no token here, and without what others asked beside.
-type used struct {
-	tokens, turns int
-	cost          float64
-}
-
-func (u *used) event(p plug.Payload) {
-	switch d := p.(type) {
-	case plug.TurnCompleted:
-		u.beside(d.Beside)
-		if d.Usage != nil && *d.Usage != (plug.Usage{}) {
-			u.add(*d.Usage)
-		} else {
-			u.tokens += max(0, d.Tokens-u.turns)
-		}
-		u.turns = d.Tokens
-	case plug.CompactionCompleted:
-		u.beside(d.Beside)
-	case plug.CompactionSkipped:
-		u.beside(d.Beside)
-	case plug.CompactionFailed:
-		u.beside(d.Beside)
-	}
-}
-
-func (u *used) beside(b plug.Beside) {
-	for _, s := range b.Spent {
-		u.add(s.Usage)
-		if s.For == plug.SpentOnRetry || s.For == plug.SpentOnCompaction {
-			u.turns += s.Input + s.Output
-		}
-	}
-}
-
-func (u *used) add(v plug.Usage) {
-	u.tokens += max(0, v.Input-v.CachedInput) + max(0, v.Output)
-	u.cost += v.Cost
+	return account.Used(events)
 }

@@ -7,6 +7,9 @@ type Beside struct {
 	Spent []Spent `json:"spent,omitempty"`
 }
 
+// Requests are those that an event tells of, whatever its type.
+func (b Beside) Requests() []Spent { return b.Spent }
+
 // SpentOn says what a request was for.
 type SpentOn string
 

@@ -140,31 +140,32 @@ func (c *counter) session(ctx context.Context, id, child string, depth int) erro
 	return nil
 }
 
+// Used is what the events of one run say that it took, as budgets count it: input of the
+// cache is no token. The cost is in the currency of prices.
+func Used(events []plug.Event) (tokens int, cost float64) {
+	c := counter{rows: map[string]*Row{}}
+	before := map[string]int{}
+	for _, e := range events {
+		c.event(e, "", before)
+	}
+	for _, r := range c.rows {
+		tokens += max(0, r.Usage.Input-r.Usage.CachedInput) + r.Usage.Output
+		cost += r.Cost
+	}
+	return tokens, cost
+}
+
 // event counts one event. before is what turn_completed.tokens of a run has come to.
 func (c *counter) event(e plug.Event, child string, before map[string]int) {
-	spent := func(b plug.Beside) { before[e.RunID] += c.spent(b.Spent, child) }
-	switch d := e.Data.(type) {
-	case plug.TurnCompleted:
-		spent(d.Beside)
+	if d, ok := e.Data.(plug.CompactionCompleted); ok && len(d.Spent) == 0 { // by a version that told it here alone
+		c.add(cmp.Or(child, "compactions"), llm.Usage{Input: d.SummarizedTokens, Output: d.CheckpointTokens}, 0, false)
+		before[e.RunID] += d.SummarizedTokens + d.CheckpointTokens
+	}
+	if d, ok := e.Data.(interface{ Requests() []plug.Spent }); ok {
+		before[e.RunID] += c.spent(d.Requests(), child)
+	}
+	if d, ok := e.Data.(plug.TurnCompleted); ok {
 		c.turn(e, d, child, before)
-	case plug.CompactionCompleted:
-		if len(d.Spent) == 0 { // by a version that told it here alone
-			c.add(cmp.Or(child, "compactions"), llm.Usage{Input: d.SummarizedTokens, Output: d.CheckpointTokens}, 0, false)
-			before[e.RunID] += d.SummarizedTokens + d.CheckpointTokens
-		}
-		spent(d.Beside)
-	case plug.CompactionSkipped:
-		spent(d.Beside)
-	case plug.CompactionFailed:
-		spent(d.Beside)
-	case plug.RunCompleted:
-		spent(d.Beside)
-	case plug.RunTurnsExceeded:
-		spent(d.Beside)
-	case plug.RunFailed:
-		spent(d.Beside)
-	case plug.RunCancelled:
-		spent(d.Beside)
 	}
 }
 

@@ -111,6 +111,23 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// What a run used before it was interrupted: turns without a report, what others asked
+// and what came of the cache count as they did in its budget.
+func TestUsed(t *testing.T) {
+	var events []plug.Event
+	for _, d := range []plug.Payload{
+		turn(1, 300, nil, spent(plug.SpentOnPlugin, "toy", 60, 5)),
+		plug.CompactionFailed{Beside: plug.Beside{Spent: []plug.Spent{spent(plug.SpentOnCompaction, "", 40, 10)}}},
+		turn(2, 800, &plug.Usage{Input: 400, CachedInput: 300, Output: 50, Cost: 0.25}),
+		turn(3, 900, nil),
+	} {
+		events = append(events, plug.Event{RunID: "r", Data: d})
+	}
+	if tokens, cost := Used(events); tokens != 300+65+50+150+100 || cost != 0.25 {
+		t.Errorf("%d tokens, %v", tokens, cost)
+	}
+}
+
 // What can not be is bounded: children that are their own parents, and long histories.
 func TestBounds(t *testing.T) {
 	s := &store{events: map[string][]plug.Payload{}, children: map[string][]session.Session{"a": {{ID: "b"}}, "b": {{ID: "a"}}}}
