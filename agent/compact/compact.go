@@ -21,8 +21,8 @@ const (
 	CharsPerToken = 4
 	// imageChars is what an image counts for.
 	imageChars = 6_000
-	// margin is left free beside the output, in tokens.
-	margin = 1_024
+	// Margin is left free of a window beside the answer, in tokens.
+	Margin = 1_024
 	// maxWindow is the largest window that is believed.
 	maxWindow = 2_000_000
 )
@@ -46,7 +46,7 @@ func (l Limits) Tokens() int {
 	if !l.known() {
 		return 0
 	}
-	return max(1, min(int(l.Threshold*float64(l.Window)), l.Window-l.Output-margin))
+	return max(1, min(int(l.Threshold*float64(l.Window)), l.Window-l.Output-Margin))
 }
 
 // Due reports whether a conversation of so many tokens and characters is to be

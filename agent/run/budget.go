@@ -36,7 +36,7 @@ func (r *request) room(input, output int) int {
 	if r.summary == nil && r.reported > 0 {
 		used = r.used()
 	}
-	return min(output, max(leastCheckpoint, window-used-margin))
+	return min(output, max(leastCheckpoint, window-used-compact.Margin))
 }
 
 // learn notes how many tokens the server counts for what is estimated.

@@ -33,15 +33,23 @@ type Compaction struct {
 }
 
 const (
-	defaultThreshold  = 0.85
-	defaultCheckpoint = 16_000
+	defaultThreshold = 0.85
 	// leastAnswer is what an answer needs to be of any use, in tokens.
 	leastAnswer = 64
 	// leastCheckpoint is what a checkpoint needs to be of any use, in tokens.
 	leastCheckpoint = 512
-	// margin is left free of a window beside an answer, in tokens.
-	margin = 1_024
 )
+
+// compacting is what a run knows of its compactions.
+type compacting struct {
+	// compactions counts them, compactedAt is the turn of the last.
+	compactions int
+	compactedAt int
+	// wishes are a person's, of a compaction by hand; replaced and whyNot what came of it.
+	wishes   []compact.Wish
+	replaced *plug.CompactionCompleted
+	whyNot   string
+}
 
 // bounds say when the conversation is too long.
 func (l *loop) bounds() compact.Limits {
@@ -60,7 +68,7 @@ func (l *loop) fixed() int {
 	for _, t := range l.offered {
 		n += len(t.Name) + len(t.Description) + len(t.Schema)
 	}
-	return n / charsPerToken
+	return n / compact.CharsPerToken
 }
 
 // used is what the conversation takes of the window, in tokens: what the server
@@ -111,11 +119,11 @@ func (l *loop) chars() int { return len(l.now.Instructions) + compact.Chars(l.me
 // shorten makes the conversation fit the window where no checkpoint could: what is
 // left of it after one, or the last step alone, is too long.
 func (l *loop) shorten() (changed bool, err error) {
-	room := l.o.Model.ContextWindow - margin - min(l.maxOutput, leastCheckpoint)
+	room := l.o.Model.ContextWindow - compact.Margin - min(l.maxOutput, leastCheckpoint)
 	if l.o.Compaction.Off || l.o.Model.ContextWindow == 0 || l.used() <= room {
 		return false, nil
 	}
-	return l.reduce(max(0, l.density.Estimated(room)-l.fixed()) * charsPerToken)
+	return l.reduce(max(0, l.density.Estimated(room)-l.fixed()) * compact.CharsPerToken)
 }
 
 // reduce shortens the largest messages until they have no more than target characters.
@@ -231,7 +239,7 @@ func (l *loop) unmade(reason plug.CompactionReason, err error) error {
 func (l *loop) keepRoom() int {
 	b := l.bounds()
 	room := b.Tokens()
-	if chars := int(b.Threshold*float64(b.MaxChars)) / charsPerToken; room == 0 || b.MaxChars > 0 && chars < room {
+	if chars := int(b.Threshold*float64(b.MaxChars)) / compact.CharsPerToken; room == 0 || b.MaxChars > 0 && chars < room {
 		room = chars
 	}
 	if room == 0 {
@@ -286,99 +294,4 @@ func (l *loop) tellFailures(failures []HookFailure) {
 	for _, f := range failures {
 		l.emit(l.hookFailed(f))
 	}
-}
-
-// summary is a request for a checkpoint: nothing of its answer is shown or stored.
-type summary struct {
-	messages []llm.Message
-	output   int
-}
-
-// summaryOf makes the request for a checkpoint of messages: clipped, when they take too
-// much beside it.
-func (l *loop) summaryOf(messages []llm.Message, ask llm.Message) *summary {
-	output := l.o.Compaction.MaxOutputTokens
-	if output == 0 {
-		output = defaultCheckpoint
-	}
-	if window := l.o.Model.ContextWindow; window > 0 {
-		// Rather a shorter checkpoint than one of less: what is clipped costs the prefix.
-		output = max(leastCheckpoint, min(output, window/4))
-		room := window - l.density.Whole(l.fixed()+compact.Tokens(ask)) - margin
-		output = max(min(output, room-l.density.Whole(compact.Tokens(messages...))), min(output, window/8))
-		messages = compact.Fit(messages, l.density.Estimated(room-output))
-	} else {
-		messages = compact.Fit(messages, max(l.o.Limits.MaxContextChars, 4_000)/charsPerToken)
-	}
-	return &summary{messages: append(messages, ask), output: output}
-}
-
-// summarize asks the session's model for a checkpoint of messages. The request begins
-// with the bytes of those before it, as far as the messages fit.
-func (l *loop) summarize(messages []llm.Message, wishes []compact.Wish) (c compact.Checkpoint, u llm.Usage, err error) {
-	ask := compact.Ask(wishes)
-	r := request{loop: l, summary: l.summaryOf(messages, ask)}
-	for {
-		a := r.send()
-		if llm.CauseOf(a.err) == llm.CauseContextLength && !r.shrunk && l.o.Model.ContextWindow > 0 {
-			r.shrunk = true
-			r.refused()
-			r.spent(a)
-			r.summary = l.summaryOf(messages, ask)
-			continue
-		}
-		done, err := r.summarized(a)
-		if err != nil {
-			return c, u, err
-		}
-		if !done {
-			continue
-		}
-		guessed := a.usage == nil || *a.usage == llm.Usage{}
-		if guessed {
-			u = llm.Usage{Input: l.fixed() + compact.Tokens(r.summary.messages...), Output: len(a.said()) / charsPerToken}
-		} else {
-			u = *a.usage
-			l.density.Counted(u.Input, l.fixed()+compact.Tokens(r.summary.messages...))
-		}
-		l.count(a, plug.SpentOnCompaction, &u, guessed)
-		c, ok := compact.Read(a.said(), a.message.Truncated)
-		if !ok {
-			return c, u, unusable(a.message.Truncated, r.summary.output)
-		}
-		return c, u, nil
-	}
-}
-
-func unusable(cut bool, output int) error {
-	if cut {
-		return llm.Errorf(llm.CauseOutputTruncated, "%w: its answer was cut after %d tokens (compaction.maxOutputTokens)", errUnusable, output).
-			WithHint("raise compaction.maxOutputTokens")
-	}
-	return llm.Errorf(llm.CauseStream, "%w", errUnusable)
-}
-
-// summarized looks at an answer that is to be a checkpoint. What of one broke off is
-// of no use: it is asked for anew.
-func (r *request) summarized(a *answer) (done bool, err error) {
-	a.text = nil
-	switch {
-	case r.ctx.Err() != nil:
-		r.spent(a)
-		return false, context.Cause(r.ctx)
-	case a.err != nil && llm.OutputTruncated(a.err):
-		r.spent(a)
-		return false, unusable(true, r.summary.output)
-	case a.err != nil:
-		r.spent(a)
-		return false, r.broke(a)
-	case a.message.Text == "" && a.message.Truncated:
-		r.spent(a)
-		return false, unusable(true, r.summary.output)
-	case a.message.Text == "":
-		r.spent(a)
-		a.message = nil
-		return false, r.empty(a)
-	}
-	return true, nil
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"alisio/agent/compact"
 	"alisio/agent/text"
 	"alisio/llm"
 	"alisio/plug"
@@ -137,7 +138,7 @@ func (l *loop) opening() (messages []llm.Message, events []plug.Payload) {
 		chars += utf8.RuneCountInString(m.Text)
 	}
 	if len(messages) > 0 {
-		told.Tokens = chars / charsPerToken
+		told.Tokens = chars / compact.CharsPerToken
 		events = append(events, told)
 	}
 	for _, f := range failures {

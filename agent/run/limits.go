@@ -3,6 +3,7 @@ package run
 import (
 	"time"
 
+	"alisio/agent/compact"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -73,8 +74,6 @@ func (l Limits) output(perRun int, m llm.Model) (tokens int, source plug.OutputS
 }
 
 const (
-	// charsPerToken is the estimate that stands in for a tokenizer.
-	charsPerToken = 4
 	// maxResultChars and maxBatchChars hold where the window is not known.
 	maxResultChars = 48_000
 	maxBatchChars  = 200_000
@@ -91,12 +90,12 @@ func resultChars(window int) int {
 	if window <= 0 {
 		return maxResultChars
 	}
-	return min(maxResultChars, window*charsPerToken/10)
+	return min(maxResultChars, window*compact.CharsPerToken/10)
 }
 
 func batchChars(window int) int {
 	if window <= 0 {
 		return maxBatchChars
 	}
-	return window * charsPerToken / 4
+	return window * compact.CharsPerToken / 4
 }

@@ -45,6 +45,7 @@ type loop struct {
 	kept      string
 	truncated bool
 	asked
+	compacting
 	// repaired: the model was asked for an answer that fits.
 	repaired bool
 	// denied counts calls; allDenied speaks of the last turn with calls.
@@ -86,13 +87,6 @@ type asked struct {
 	reported   int
 	reportedAt int
 	density    compact.Density
-	// compactions counts them, compactedAt is the turn of the last.
-	compactions int
-	compactedAt int
-	// wishes are a person's, of a compaction by hand; replaced and whyNot what came of it.
-	wishes   []compact.Wish
-	replaced *plug.CompactionCompleted
-	whyNot   string
 }
 
 // ended is what the event that ends the run tells beside its error.

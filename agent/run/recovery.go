@@ -17,9 +17,9 @@ const (
 	// maxRecoveries is how many streams in a row may break off, maxEmpties how many
 	// answers may be empty (spec runner.md, "How a stream ends").
 	maxRecoveries = 2
+	maxEmpties    = 1
 	// maxBlinded is how often images are taken out of a turn that a server refuses.
 	maxBlinded = 2
-	maxEmpties = 1
 )
 
 // What the model is told with a request that asks it to go on. No one else sees it.
@@ -253,8 +253,7 @@ func (a *answer) said() string {
 
 // keep stores the text of an answer that is not complete, marked as cut or as
 // interrupted and without any of its calls, in one commit with what is told of it, nil
-// for nothing.
-// What the provider wants back of a whole answer does not go with half of one.
+// for nothing. What the provider wants back of a whole answer does not go with half of one.
 func (r *request) keep(a *answer, cut bool, told plug.Payload) error {
 	var kept []llm.Message
 	if said := a.said(); said != "" {

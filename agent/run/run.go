@@ -233,9 +233,8 @@ func (l *loop) finish(err error) Outcome {
 
 // ending is what becomes of the run, with the event that tells of it.
 func (l *loop) ending(err error) (Outcome, plug.Payload) {
+	beside := l.beside() // first: what others asked for is used by the run as well
 	out := Outcome{RunID: l.in.RunID, Text: l.text, Usage: l.usage.Usage, Guessed: l.usage.guessed, Turns: l.turn, Denied: l.denied}
-	beside := l.beside()
-	out.Usage = l.usage.Usage
 	switch {
 	case err == nil:
 		out.Status = Completed

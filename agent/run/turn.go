@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"alisio/agent/compact"
 	"alisio/agent/ledger"
 	"alisio/llm"
 	"alisio/plug"
@@ -61,7 +62,7 @@ func (l *loop) estimate(answer llm.Message) *llm.Usage {
 	for _, m := range l.messages {
 		in += size(m)
 	}
-	return &llm.Usage{Input: in / charsPerToken, Output: size(answer) / charsPerToken}
+	return &llm.Usage{Input: in / compact.CharsPerToken, Output: size(answer) / compact.CharsPerToken}
 }
 
 func size(m llm.Message) int {

@@ -122,7 +122,7 @@ func TestC153TheAnswerIsCappedToWhatIsLeft(t *testing.T) {
 		chars, requests, output int
 	}{
 		"short":         {4_000, 1, 2_048},
-		"long":          {26_000, 1, 8_192 - 6_500 - margin - 3},
+		"long":          {26_000, 1, 8_192 - 6_500 - compact.Margin - 3},
 		"hardly":        {27_800, 1, leastCheckpoint},
 		"can never fit": {60_000, 0, 0},
 	} {
