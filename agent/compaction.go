@@ -152,9 +152,7 @@ func (a *App) LastCompaction(ctx context.Context, sessionID string) (r Replaced,
 // lastCompacted is the event of the newest compaction that no undo took back; without
 // data, none is known.
 func (a *App) lastCompacted(ctx context.Context, id string) (last plug.Event, err error) {
-	store, ok := a.store.(interface {
-		EventsOf(ctx context.Context, id string, t plug.EventType, limit int) ([]plug.Event, error)
-	})
+	store, ok := a.store.(session.EventFinder)
 	if !ok {
 		return last, nil
 	}

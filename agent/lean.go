@@ -19,8 +19,6 @@ const (
 	// leastFiles what they may take at least, in bytes.
 	leanFiles  = 8
 	leastFiles = 1_024
-	// bytesPerToken is the estimate for text.
-	bytesPerToken = 4
 	// leanMost is what instructions, but those from files, and tools are to take at most in
 	// such a window, in tokens (spec providers.md, "Local models"). Tools of plugins can
 	// take more; that is told, and nothing is left out for it.
@@ -60,7 +58,7 @@ func (c *conversation) spareFiles(most int) int {
 	if c.lean <= 1 { // not lean, or of a window that nobody knows
 		return most
 	}
-	return max(leastFiles, min(most, c.lean*bytesPerToken/leanFiles))
+	return max(leastFiles, min(most, c.lean*compact.CharsPerToken/leanFiles))
 }
 
 func (c *conversation) isLean() bool {

@@ -174,7 +174,7 @@ func (a *App) complete(ctx context.Context, reason plug.SpentOn, by string, q pl
 	}
 	book, running := a.bookOf(q.SessionID)
 	if q.MaxOutputTokens <= 0 {
-		q.MaxOutputTokens = maxCompletion
+		q.MaxOutputTokens = profile.MaxCompletion
 	}
 	input := len(q.Instructions)/compact.CharsPerToken + compact.Tokens(q.Messages...)
 	held, err := book.Reserve(ledger.Ask{By: by, Model: c.Model, Input: input, Output: q.MaxOutputTokens})
@@ -198,6 +198,3 @@ func (a *App) complete(ctx context.Context, reason plug.SpentOn, by string, q pl
 	}
 	return done, err
 }
-
-// maxCompletion bounds an answer for which nobody set a bound, in tokens.
-const maxCompletion = 4096

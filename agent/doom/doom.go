@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// Note is after how many equal calls in a row the model is told: two equal results can be a check, the
-	// third is a habit.
+	// Note is after how many equal calls in a row the model is told: two equal results
+	// can be a check, the third is a habit.
 	Note = 3
 	// End is after how many the run ends: the model was told twice.
 	End = 5

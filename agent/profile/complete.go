@@ -9,8 +9,8 @@ import (
 	"alisio/plug"
 )
 
-// maxCompletion bounds an answer for which nobody set a bound, in tokens.
-const maxCompletion = 4096
+// MaxCompletion bounds an answer for which nobody set a bound, in tokens.
+const MaxCompletion = 4096
 
 // Complete asks the model of a choice, which stands there before q.Model, for one answer
 // without tools (plug.API.Complete). A panic of the provider is its failure. said is how
@@ -25,7 +25,7 @@ func (c Choice) Complete(ctx context.Context, q plug.Completion) (out plug.Compl
 	}()
 	limit := q.MaxOutputTokens
 	if limit <= 0 {
-		limit = maxCompletion
+		limit = MaxCompletion
 	}
 	out.Model = c.Model.ID
 	req := llm.Request{Model: c.Model.ID, Instructions: q.Instructions, Messages: q.Messages, MaxOutputTokens: limit}

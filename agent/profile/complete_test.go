@@ -66,7 +66,7 @@ func TestComplete(t *testing.T) {
 		t.Errorf("asked %+v", asked)
 	}
 	// An effort that the model has not, and no bound.
-	if _, err := ask(ctx, plug.Completion{Effort: "high"}, "go"); err != nil || asked.Effort != "" || asked.MaxOutputTokens != maxCompletion {
+	if _, err := ask(ctx, plug.Completion{Effort: "high"}, "go"); err != nil || asked.Effort != "" || asked.MaxOutputTokens != MaxCompletion {
 		t.Errorf("asked %+v, %v", asked, err)
 	}
 	for text, want := range map[string]string{"panic": "panic: in the provider", "silence": "said nothing", "nothing": "said nothing", "error": "no credit"} {

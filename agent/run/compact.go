@@ -63,12 +63,14 @@ func (l *loop) bounds() compact.Limits {
 }
 
 // fixed is what goes with every request beside the messages, in tokens.
-func (l *loop) fixed() int {
+func (l *loop) fixed() int { return l.fixedBytes() / compact.CharsPerToken }
+
+func (l *loop) fixedBytes() int {
 	n := len(l.now.Instructions)
 	for _, t := range l.offered {
 		n += len(t.Name) + len(t.Description) + len(t.Schema)
 	}
-	return n / compact.CharsPerToken
+	return n
 }
 
 // used is what the conversation takes of the window, in tokens: what the server

@@ -55,10 +55,7 @@ func (r *request) completed(a *answer, m llm.Message) error {
 // estimate stands in for usage that the server did not report: four characters
 // a token.
 func (l *loop) estimate(answer llm.Message) *llm.Usage {
-	in := len(l.now.Instructions)
-	for _, t := range l.offered {
-		in += len(t.Name) + len(t.Description) + len(t.Schema)
-	}
+	in := l.fixedBytes()
 	for _, m := range l.messages {
 		in += size(m)
 	}

@@ -29,8 +29,8 @@ const (
 	maxResult = 2_000
 )
 
-// Fill files what is not filed yet; with a patience, one
-// part, and no further one once that is over. Several processes can do so at once.
+// Fill files what is not filed yet; with a patience, one part, and no further one once
+// that is over. Several processes can do so at once.
 func (x *Index) Fill(ctx context.Context, patience time.Duration) error {
 	return x.mended(ctx, func() error { return x.fill(ctx, patience) })
 }

@@ -1,8 +1,10 @@
 package search
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 const (
@@ -21,8 +23,8 @@ func (e QueryError) Error() string { return string(e) }
 // Anything else is letters to look for: nothing that is typed is an operator.
 func match(query string) (string, error) {
 	query = strings.ToValidUTF8(strings.ReplaceAll(query, "\x00", " "), " ")
-	if len([]rune(query)) > maxQuery {
-		return "", QueryError("the query is longer than 1000 characters")
+	if utf8.RuneCountInString(query) > maxQuery {
+		return "", QueryError(fmt.Sprintf("the query is longer than %d characters", maxQuery))
 	}
 	var with, without []string
 	for _, w := range words(query) {
@@ -46,7 +48,7 @@ func match(query string) (string, error) {
 	case len(with) == 0:
 		return "", QueryError("say what to look for: the query has no letter and no digit")
 	case len(with)+len(without) > maxWords:
-		return "", QueryError("the query has more than 32 words")
+		return "", QueryError(fmt.Sprintf("the query has more than %d words", maxWords))
 	}
 	expr := strings.Join(with, " AND ")
 	for _, w := range without {
