@@ -5,6 +5,8 @@ import (
 
 	"alisio/agent/account"
 	"alisio/agent/ledger"
+	"alisio/agent/session"
+	"alisio/llm"
 	"alisio/plug"
 )
 
@@ -67,4 +69,14 @@ func (a *App) usedBefore(ctx context.Context, id, runID string) (tokens int, cos
 		a.o.Log.Warn("what the interrupted run used is not known", "error", err)
 	}
 	return account.Used(events)
+}
+
+// addUsage adds what a request outside a run took to that of its session, although the
+// person has just cancelled.
+func (a *App) addUsage(ctx context.Context, sessionID string, u llm.Usage) error {
+	store, ok := a.store.(session.Compactor)
+	if !ok {
+		return nil
+	}
+	return session.Caused(store.AddUsage(context.WithoutCancel(ctx), sessionID, u))
 }

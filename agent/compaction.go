@@ -98,8 +98,8 @@ func (a *App) Compact(ctx context.Context, sessionID, wish string) (Compacted, e
 		err = llm.Errorf(llm.CauseUncertain, "%w", err).
 			WithHint("look what became of it, then: alisio sessions recover " + sessionID + " --acknowledge")
 	}
-	if store, ok := a.store.(session.Compactor); ok && out.Usage != (llm.Usage{}) {
-		err = errors.Join(err, session.Caused(store.AddUsage(context.WithoutCancel(ctx), sessionID, out.Usage)))
+	if out.Usage != (llm.Usage{}) {
+		err = errors.Join(err, a.addUsage(ctx, sessionID, out.Usage))
 	}
 	return out, err
 }
@@ -132,12 +132,9 @@ type Replaced struct {
 
 // LastCompaction is the newest compaction of a session that holds.
 func (a *App) LastCompaction(ctx context.Context, sessionID string) (r Replaced, err error) {
-	store, ok := a.store.(session.Compactor)
-	switch {
-	case sessionID == "":
-		return r, errNothingSaid()
-	case !ok:
-		return r, errNoCompactions()
+	store, err := a.compactor(sessionID)
+	if err != nil {
+		return r, err
 	}
 	if r.Checkpoint, r.Messages, err = store.LastCompaction(ctx, sessionID); err != nil {
 		return r, session.Caused(err)
@@ -156,9 +153,10 @@ func (a *App) lastCompacted(ctx context.Context, id string) (last plug.Event, er
 	if !ok {
 		return last, nil
 	}
+	const most = 1_000 // of each type
 	var all []plug.Event
 	for _, t := range []plug.EventType{plug.TypeCompactionCompleted, plug.TypePrefixChanged} {
-		some, err := store.EventsOf(ctx, id, t, mostRuns)
+		some, err := store.EventsOf(ctx, id, t, most)
 		if err != nil {
 			return last, err
 		}
@@ -182,8 +180,16 @@ func (a *App) lastCompacted(ctx context.Context, id string) (last plug.Event, er
 	return last, nil
 }
 
-func errNoCompactions() error {
-	return llm.Errorf(llm.CauseBadRequest, "the store of this session can not compact")
+// compactor is the store of a session in which something may have been compacted.
+func (a *App) compactor(sessionID string) (session.Compactor, error) {
+	store, ok := a.store.(session.Compactor)
+	switch {
+	case sessionID == "":
+		return nil, errNothingSaid()
+	case !ok:
+		return nil, llm.Errorf(llm.CauseBadRequest, "the store of this session can not compact")
+	}
+	return store, nil
 }
 
 // Undone is what an undo brought back.
@@ -196,12 +202,9 @@ type Undone struct {
 
 // UndoCompaction takes back the newest compaction of a session.
 func (a *App) UndoCompaction(ctx context.Context, sessionID string) (u Undone, err error) {
-	store, ok := a.store.(session.Compactor)
-	switch {
-	case sessionID == "":
-		return u, errNothingSaid()
-	case !ok:
-		return u, errNoCompactions()
+	store, err := a.compactor(sessionID)
+	if err != nil {
+		return u, err
 	}
 	_, unlock, err := a.between(ctx, sessionID)
 	if err != nil {

@@ -193,8 +193,8 @@ func (a *App) complete(ctx context.Context, reason plug.SpentOn, by string, q pl
 		u = &llm.Usage{Input: input, Output: said / compact.CharsPerToken}
 	}
 	held.Settle(string(reason), *u, estimated)
-	if store, ok := a.store.(session.Compactor); ok && !running && q.SessionID != "" {
-		err = errors.Join(err, session.Caused(store.AddUsage(context.WithoutCancel(ctx), q.SessionID, *u)))
+	if !running && q.SessionID != "" {
+		err = errors.Join(err, a.addUsage(ctx, q.SessionID, *u))
 	}
 	return done, err
 }

@@ -173,15 +173,23 @@ func (c *Checkpoint) Message(replaced []llm.Message, l Limits) llm.Message {
 	section(&b, "Where it stands", c.CurrentState)
 	section(&b, "Next", c.NextSteps...)
 	section(&b, "Files", c.RelevantFiles...)
-	appendWords(&b, bounded(words(replaced), l.wordsRoom()))
+	section(&b, wordsTitle, bounded(words(replaced), l.wordsRoom())...)
 	return llm.Message{Role: llm.RoleUser, Summary: true, Text: strings.TrimRight(b.String(), "\n")}
 }
+
+// The parts of a checkpoint are lists whose further lines are indented, so that nothing
+// in them, words of people above all, can end one or begin another.
+const (
+	heading = "## "
+	bullet  = "- "
+	indent  = "  "
+)
 
 func section(b *strings.Builder, title string, all ...string) {
 	if len(all) == 0 || len(all) == 1 && all[0] == "" {
 		return
 	}
-	b.WriteString("\n## " + title + "\n")
+	b.WriteString("\n" + heading + title + "\n")
 	for _, s := range all {
 		b.WriteString(bullet + strings.ReplaceAll(s, "\n", "\n"+indent) + "\n")
 	}

@@ -90,27 +90,12 @@ func bounded(all []string, room int) []string {
 	return kept
 }
 
-// The words of people stand in a checkpoint as a list whose further lines are
-// indented, so that nothing in them can end it.
-const (
-	wordsHead = "## What the user said, word for word, oldest first"
-	bullet    = "- "
-	indent    = "  "
-)
+// wordsTitle is above the words of people in a checkpoint.
+const wordsTitle = "What the user said, word for word, oldest first"
 
-func appendWords(b *strings.Builder, all []string) {
-	if len(all) == 0 {
-		return
-	}
-	b.WriteString("\n" + wordsHead + "\n")
-	for _, t := range all {
-		b.WriteString(bullet + strings.ReplaceAll(t, "\n", "\n"+indent) + "\n")
-	}
-}
-
-// carried reads the list back from the text of a checkpoint.
+// carried reads that list back from the text of a checkpoint.
 func carried(text string) []string {
-	_, list, ok := strings.Cut(text, "\n"+wordsHead+"\n")
+	_, list, ok := strings.Cut(text, "\n"+heading+wordsTitle+"\n")
 	if !ok {
 		return nil
 	}

@@ -2,6 +2,7 @@ package prefix
 
 import (
 	"bytes"
+	"iter"
 	"strconv"
 )
 
@@ -93,7 +94,7 @@ func (w *walker) message(at int) string {
 
 // members ranges over the names of an object's members and where each value begins. A
 // value that nobody has read is passed over.
-func (w *walker) members() func(yield func(name string, start int) bool) {
+func (w *walker) members() iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for w.next('{') {
 			from := w.at
@@ -115,7 +116,7 @@ func (w *walker) members() func(yield func(name string, start int) bool) {
 }
 
 // elements ranges over the elements of a list: where each begins, when it was read.
-func (w *walker) elements() func(yield func(start int) bool) {
+func (w *walker) elements() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for w.next('[') {
 			start := w.at

@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash/crc32"
+	"iter"
 	"slices"
 	"strings"
 
@@ -91,7 +92,7 @@ func Of(body []byte, alone int) Mark {
 
 // over ranges over the places of a mark, as far as a body has them, and the sums of the
 // body's bytes up to each.
-func (m Mark) over(body []byte) func(yield func(at int, sum uint32) bool) {
+func (m Mark) over(body []byte) iter.Seq2[int, uint32] {
 	return func(yield func(int, uint32) bool) {
 		table, sum := crc32.MakeTable(crc32.Castagnoli), uint32(0)
 		for i, from := 0, 0; from < m.end; i++ {

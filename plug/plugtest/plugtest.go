@@ -16,10 +16,6 @@ import (
 	"alisio/plug"
 )
 
-// refused is what the engine does not take of a hook's answer; any other error is the
-// hook's right.
-type refused struct{ error }
-
 // Run is the conformance suite of plugins (spec plugins.md, "Contract"): the plugin
 // has an identity, sets up on fresh hosts beside each other, leaves nothing when it
 // is undone or refused, offers tools that a model can call, returns from its hooks
@@ -235,6 +231,10 @@ func unusable(s plug.ToolSpec) error {
 	return nil
 }
 
+// refused is what the engine does not take of a hook's answer; any other error is the
+// hook's right.
+type refused struct{ error }
+
 // cancelledHooks calls all that is called by itself with a context that has ended:
 // each returns soon, with an error or without, and what it says can be used.
 func cancelledHooks(ctx context.Context, s suite) error {
@@ -245,10 +245,12 @@ func cancelledHooks(ctx context.Context, s suite) error {
 		soon := func(what string, do func() (string, error)) {
 			err := within(cancelLimit, what+" with a context that has ended", func() error {
 				said, err := do()
-				if _, wrong := err.(refused); err != nil && !wrong {
-					return nil
-				} else if wrong {
+				switch err.(type) {
+				case nil:
+				case refused:
 					return err
+				default:
+					return nil
 				}
 				if !utf8.ValidString(said) || utf8.RuneCountInString(said) > plug.MaxText {
 					return fmt.Errorf("its text is no UTF-8, or longer than %d characters", plug.MaxText)
