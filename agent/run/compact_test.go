@@ -186,6 +186,21 @@ func TestC151NoLoopOfCompactions(t *testing.T) {
 	}
 }
 
+// overflowing is a session whose fourth run begins with a compaction, for which a model
+// has this answer.
+func overflowing(t *testing.T, summary llm.Message) (*model, *bench) {
+	m := &model{summary: func(int) llm.Message { return summary }, answer: func(int, llm.Request) llm.Message {
+		return llm.Message{Text: strings.Repeat("a", 4_000)}
+	}}
+	b := compactBench(t, m, 0)
+	b.o.Limits.MaxContextChars = 15_000
+	for range 3 {
+		b.run(t.Context(), "go")
+	}
+	b.run(t.Context(), strings.Repeat("p", 1_000))
+	return m, b
+}
+
 func TestAnUnusableCheckpointFails(t *testing.T) {
 	for name, tt := range map[string]struct {
 		summary llm.Message
@@ -197,15 +212,7 @@ func TestAnUnusableCheckpointFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := &model{summary: func(int) llm.Message { return tt.summary }, answer: func(n int, _ llm.Request) llm.Message {
-					return llm.Message{Text: strings.Repeat("a", 4_000)}
-				}}
-				b := compactBench(t, m, 0)
-				b.o.Limits.MaxContextChars = 15_000
-				for range 3 {
-					b.run(t.Context(), "go")
-				}
-				b.run(t.Context(), strings.Repeat("p", 1_000))
+				_, b := overflowing(t, tt.summary)
 				failed := told[plug.CompactionFailed](b)
 				if len(failed) != 1 || !strings.Contains(failed[0].Error, tt.says) || len(told[plug.CompactionCompleted](b)) > 0 {
 					t.Errorf("got %+v", failed)
@@ -224,15 +231,7 @@ func TestPartialAndTextOnlyCheckpoints(t *testing.T) {
 		"partial": {llm.Message{Text: `{"goal":"the goal","nextSteps":["a","b`, Truncated: true}, true, true, "- the goal"},
 		"text":    {llm.Message{Text: "we were going on"}, false, false, "> we were going on"},
 	} {
-		m := &model{summary: func(int) llm.Message { return tt.summary }, answer: func(n int, _ llm.Request) llm.Message {
-			return llm.Message{Text: strings.Repeat("a", 4_000)}
-		}}
-		b := compactBench(t, m, 0)
-		b.o.Limits.MaxContextChars = 15_000
-		for range 3 {
-			b.run(t.Context(), "go")
-		}
-		b.run(t.Context(), strings.Repeat("p", 1_000))
+		m, b := overflowing(t, tt.summary)
 		done := told[plug.CompactionCompleted](b)
 		if len(done) != 1 || done[0].Structured != tt.structured || done[0].Partial != tt.partial {
 			t.Errorf("%s: got %+v", name, done)
