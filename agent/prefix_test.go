@@ -21,8 +21,6 @@ import (
 
 	"alisio/agent/perm"
 	"alisio/llm"
-	"alisio/llm/chatapi"
-	"alisio/llm/responses"
 	"alisio/plug"
 )
 
@@ -64,7 +62,6 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "no", http.StatusForbidden)
 		return
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
 	text, calls := fmt.Sprint("answer ", n), 0
 	switch {
 	case bytes.Contains(body, []byte("is about to be replaced by a checkpoint")):
@@ -72,42 +69,16 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case n%4 != 0 && !broken:
 		calls = 1 + n%2
 	}
-	chat := strings.HasSuffix(req.URL.Path, "/chat/completions")
-	if chat {
-		chatAnswer(w, text, n, calls, broken)
-	} else {
-		responsesAnswer(w, text, n, calls, broken)
-	}
+	wireAnswer{n: n, text: text, calls: looks(n, calls), broken: broken}.write(w, req)
 }
 
-// looked are the arguments of a call: the second of two looks below the working directory.
-func looked(n, i int) string {
-	return fmt.Sprintf(`{"path":%q,"limit":%d}`, []string{".", "sub"}[i], n+i+1)
-}
-
-func chatAnswer(w io.Writer, text string, n, calls int, broken bool) {
-	fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%q}}]}\n\n", text)
-	if broken {
-		return
-	}
+// looks are calls: the second of two looks below the working directory.
+func looks(n, calls int) (all []llm.ToolCall) {
 	for i := range calls {
-		fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":%d,\"id\":\"c%d%d\",\"type\":\"function\",\"function\":{\"name\":\"list_files\",\"arguments\":%q}}]}}]}\n\n",
-			i, n, i, looked(n, i))
+		args := fmt.Sprintf(`{"path":%q,"limit":%d}`, []string{".", "sub"}[i], n+i+1)
+		all = append(all, llm.ToolCall{ID: fmt.Sprintf("c%d%d", n, i), Name: "list_files", Arguments: args})
 	}
-	fmt.Fprint(w, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
-}
-
-func responsesAnswer(w io.Writer, text string, n, calls int, broken bool) {
-	fmt.Fprintf(w, "data: {\"type\":\"response.output_text.delta\",\"item_id\":\"m%d\",\"output_index\":0,\"content_index\":0,\"delta\":%q}\n\n", n, text)
-	if broken {
-		return
-	}
-	items := []string{fmt.Sprintf(`{"type":"message","id":"m%d","role":"assistant","status":"completed","content":[{"type":"output_text","text":%q,"annotations":[]}]}`, n, text)}
-	for i := range calls {
-		items = append(items, fmt.Sprintf(`{"type":"function_call","id":"f%d%d","call_id":"c%d%d","name":"list_files","status":"completed","arguments":%q}`,
-			n, i, n, i, looked(n, i)))
-	}
-	fmt.Fprintf(w, "data: {\"type\":\"response.completed\",\"response\":{\"id\":\"r%d\",\"status\":\"completed\",\"output\":[%s]}}\n\n", n, strings.Join(items, ","))
+	return all
 }
 
 // piped is a client of a server that no real clock is part of.
@@ -207,11 +178,7 @@ func newTalk(t *testing.T, protocol, dir string) *talk {
 
 func (s *talk) open(policy perm.Policy) *App {
 	s.Helper()
-	var p llm.Provider = chatapi.New(chatapi.Config{ID: "wire", BaseURL: "http://host/v1", HTTP: s.client})
-	if s.protocol == "responses" {
-		p = responses.New(responses.Config{ID: "wire", BaseURL: "http://host/v1", HTTP: s.client})
-	}
-	return engine(s.T, "sqlite", s.dir, Options{Provider: p, Policy: policy})
+	return engine(s.T, "sqlite", s.dir, Options{Provider: wired(s.protocol, "http://host", s.client), Policy: policy})
 }
 
 // reopen ends the process and begins another.
@@ -244,7 +211,7 @@ func (s *talk) say(times int, attachments ...llm.Attachment) {
 	}
 }
 
-// next has the recorder answer the next request otherwise.
+// answer has the recorder answer the next request otherwise.
 func (s *talk) answer(set func(r *recorder)) {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()

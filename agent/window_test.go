@@ -16,8 +16,6 @@ import (
 	"alisio/agent/config"
 	"alisio/agent/perm"
 	"alisio/llm"
-	"alisio/llm/chatapi"
-	"alisio/llm/responses"
 	"alisio/plug"
 )
 
@@ -90,12 +88,7 @@ func (s *narrow) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		s.turns++
 		text, calls = "all read", s.step(string(raw))
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	if strings.HasSuffix(req.URL.Path, "/chat/completions") {
-		chatStep(w, text, calls, in)
-	} else {
-		responsesStep(w, text, calls, in, s.turns+s.sums)
-	}
+	wireAnswer{n: s.turns + s.sums, text: text, calls: calls, in: in, out: 20 + len(text)/3}.write(w, req)
 }
 
 // step is what the model does: it reads, edits, runs programs, several at once.
@@ -128,25 +121,6 @@ func (s *narrow) step(body string) (calls []llm.ToolCall) {
 	return calls
 }
 
-func chatStep(w io.Writer, text string, calls []llm.ToolCall, in int) {
-	fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%q}}]}\n\n", text)
-	for i, c := range calls {
-		fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":%d,\"id\":%q,\"type\":\"function\",\"function\":{\"name\":%q,\"arguments\":%q}}]}}]}\n\n",
-			i, c.ID, c.Name, c.Arguments)
-	}
-	fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":%d,\"completion_tokens\":%d}}\n\ndata: [DONE]\n\n",
-		in, 20+len(text)/3)
-}
-
-func responsesStep(w io.Writer, text string, calls []llm.ToolCall, in, n int) {
-	items := []string{fmt.Sprintf(`{"type":"message","id":"m%d","role":"assistant","status":"completed","content":[{"type":"output_text","text":%q,"annotations":[]}]}`, n, text)}
-	for i, c := range calls {
-		items = append(items, fmt.Sprintf(`{"type":"function_call","id":"f%d%d","call_id":%q,"name":%q,"status":"completed","arguments":%q}`, n, i, c.ID, c.Name, c.Arguments))
-	}
-	fmt.Fprintf(w, "data: {\"type\":\"response.completed\",\"response\":{\"id\":\"r%d\",\"status\":\"completed\",\"output\":[%s],\"usage\":{\"input_tokens\":%d,\"output_tokens\":%d}}}\n\n",
-		n, strings.Join(items, ","), in, 20+len(text)/3)
-}
-
 // C153. Symptom: input and requested output are more than the window, also in the request
 // for a checkpoint. Trigger: a server that refuses that; here the whole program, with its
 // tools, over a socket and in both protocols, in a task of 40 turns that reads, edits and
@@ -163,17 +137,13 @@ func windowOver(t *testing.T, protocol string, window int) {
 	s := &narrow{t: t, window: window}
 	srv := httptest.NewServer(s)
 	defer srv.Close()
-	var p llm.Provider = chatapi.New(chatapi.Config{ID: "wire", BaseURL: srv.URL + "/v1", HTTP: srv.Client()})
-	if protocol == "responses" {
-		p = responses.New(responses.Config{ID: "wire", BaseURL: srv.URL + "/v1", HTTP: srv.Client()})
-	}
 	dir := realPath(t.TempDir())
 	for i, size := range []int{4_000, 48_000, 12_000, 24_000} {
 		put(t, filepath.Join(dir, "work", fmt.Sprintf("f%d.txt", i)), linesOf(size))
 	}
 	put(t, filepath.Join(dir, "work", "small.txt"), linesOf(4_000))
 	put(t, filepath.Join(dir, "work", "AGENTS.md"), strings.Repeat("Use tabs, and tests. ", 400))
-	o := Options{Provider: p, Policy: perm.Policy{Mode: perm.ModeFull}, Config: config.Default(), Model: llm.Model{ContextWindow: window}}
+	o := Options{Provider: wired(protocol, srv.URL, srv.Client()), Policy: perm.Policy{Mode: perm.ModeFull}, Config: config.Default(), Model: llm.Model{ContextWindow: window}}
 	if window < smallWindow {
 		o.Config.Provider.Profile = "lean"
 	}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"alisio/agent/session"
 	"alisio/db"
+	"alisio/db/storage"
 	"alisio/llm"
 )
 
@@ -247,7 +249,18 @@ func TestADamagedIndexIsMadeAgain(t *testing.T) {
 		"no database": func(path string) error {
 			return os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600)
 		},
-		"other tables": func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"empty": func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"another layout": func(path string) error {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+			s, err := storage.OpenStorage(t.Context(), path)
+			if err != nil {
+				return err
+			}
+			return errors.Join(s.Exec(t.Context(), `CREATE TABLE mark(id INTEGER PRIMARY KEY, upto INTEGER, sum INTEGER);
+				CREATE TABLE docs(seq INTEGER PRIMARY KEY, session TEXT)`), s.Close())
+		},
 	} {
 		b := newBench(t)
 		b.session("s", user("words"))
