@@ -19,8 +19,8 @@ const (
 	// pixels.
 	MaxImageBytes = 5 << 20
 	MaxImageSide  = 8000
-	// MaxImagePixels bounds what its header claims.
-	MaxImagePixels = 40_000_000
+	// maxImagePixels bounds what its header claims.
+	maxImagePixels = 40_000_000
 	// maxDecoded is up to how many pixels an image is decoded to see that it can be: a
 	// screen of 4K. That takes at most 64 MiB, which are free at once.
 	maxDecoded = 8 << 20
@@ -72,8 +72,8 @@ func ReadImage(data []byte) (Attachment, error) {
 		return Attachment{}, fmt.Errorf("begins like an image (%s), but %w", mime, err)
 	case w > MaxImageSide || h > MaxImageSide:
 		return Attachment{}, fmt.Errorf("is an image of %d×%d pixels, more than %d a side; scale it down", w, h, MaxImageSide)
-	case w*h > MaxImagePixels:
-		return Attachment{}, fmt.Errorf("is an image of %d×%d pixels, more than %d million in all; scale it down", w, h, MaxImagePixels/1_000_000)
+	case w*h > maxImagePixels:
+		return Attachment{}, fmt.Errorf("is an image of %d×%d pixels, more than %d million in all; scale it down", w, h, maxImagePixels/1_000_000)
 	case w*h <= maxDecoded && !decodes(mime, data):
 		return Attachment{}, fmt.Errorf("begins like an image (%s), but its pixels can not be read", mime)
 	}

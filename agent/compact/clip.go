@@ -52,7 +52,7 @@ func bySize(messages []llm.Message) []int {
 
 func lastSaid(messages []llm.Message) int {
 	for i, m := range slices.Backward(messages) {
-		if Said(m) {
+		if spoken(m) {
 			return i
 		}
 	}

@@ -291,7 +291,7 @@ func TestClip(t *testing.T) {
 		}
 		if sum := Chars(all...); sum > target {
 			for i, m := range all {
-				if m.Role == llm.RoleTool && Chars(m) > 512 || Said(m) && i != lastSaid(all) && Chars(m) > 1_024 {
+				if m.Role == llm.RoleTool && Chars(m) > 512 || spoken(m) && i != lastSaid(all) && Chars(m) > 1_024 {
 					t.Fatalf("%d characters of %d, and message %d has %d", sum, target, i, Chars(m))
 				}
 			}

@@ -60,7 +60,7 @@ func CutNow(messages []llm.Message, keep, room int) (n int, ok bool) {
 func starts(messages []llm.Message) []int {
 	var all []int
 	for i, m := range messages {
-		if Said(m) {
+		if spoken(m) {
 			all = append(all, i)
 		}
 	}
@@ -87,6 +87,6 @@ func steps(messages []llm.Message) []int {
 	return all
 }
 
-// Said reports whether a message is what a person said: no checkpoint, and none of
+// spoken reports whether a message is what a person said: no checkpoint, and none of
 // the texts of plugins and of the program.
-func Said(m llm.Message) bool { return m.Role == llm.RoleUser && m.Context == "" && !m.Summary }
+func spoken(m llm.Message) bool { return m.Role == llm.RoleUser && m.Context == "" && !m.Summary }

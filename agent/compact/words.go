@@ -37,7 +37,7 @@ func words(messages []llm.Message) []string {
 		switch {
 		case m.Summary:
 			all = append(all, carried(m.Text)...)
-		case Said(m):
+		case spoken(m):
 			if t := said(m); t != "" {
 				all = append(all, t)
 			}

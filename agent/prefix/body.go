@@ -51,9 +51,9 @@ func (w *walker) system(n, start int) bool {
 	return n == 0 && bytes.HasPrefix(w.b[start:], []byte(`{"role":"system"`))
 }
 
-// Place names what stands at a byte of a body: "head", "tools", "instructions" or
+// placeOf names what stands at a byte of a body: "head", "tools", "instructions" or
 // "message N", from 1; "end" is all behind the messages.
-func Place(body []byte, at int) string {
+func placeOf(body []byte, at int) string {
 	w := walker{b: body}
 	for name, start := range w.members() {
 		if start > at {

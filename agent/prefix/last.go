@@ -12,7 +12,7 @@ import (
 type Last struct {
 	// body is what this process sent; empty: another did, or nothing went over a wire.
 	body []byte
-	mark Mark
+	mark mark
 	key  string
 	// told are the causes that were told since it was sent, and seen counts those before
 	// that, as far as they came behind the last turn.
@@ -40,14 +40,14 @@ func (l *Last) Compare(body []byte) (d Difference) {
 	case len(l.body) > 0:
 		n = common(l.body, body)
 		all = n >= l.mark.end
-	case l.mark.Known():
-		n, all = l.mark.Same(body)
+	case l.mark.known():
+		n, all = l.mark.same(body)
 		d.About = !all
 	default:
 		return d
 	}
 	if d.Shared = &n; !all {
-		d.Place = Place(body, n)
+		d.Place = placeOf(body, n)
 	}
 	return d
 }
@@ -56,7 +56,7 @@ func (l *Last) Compare(body []byte) (d Difference) {
 // far as that was not told; empty: it does, or that was told. A request of whose bytes
 // nothing is known is judged by its key.
 func (l *Last) Cause(d Difference, key string, wired bool) plug.PrefixCause {
-	cause := Changed(l.key, key)
+	cause := changed(l.key, key)
 	switch {
 	case wired && d.Place == "":
 		return ""
@@ -81,9 +81,9 @@ func (l *Last) Cause(d Difference, key string, wired bool) plug.PrefixCause {
 // ones. The body may be nil.
 func (l *Last) Sent(body []byte, alone int, key string) {
 	l.seen += len(l.told)
-	l.body, l.mark, l.key, l.told = body, Mark{}, key, nil
+	l.body, l.mark, l.key, l.told = body, mark{}, key, nil
 	if body != nil {
-		l.mark = Of(body, alone)
+		l.mark = markOf(body, alone)
 	}
 }
 
@@ -114,7 +114,7 @@ func (l *Last) Stored(s *plug.Sent, told []plug.PrefixCause) {
 	case s == nil:
 		*l = Last{}
 	default:
-		*l = Last{mark: Parse(s.Mark), key: s.Key, told: told, stored: stored}
+		*l = Last{mark: parseMark(s.Mark), key: s.Key, told: told, stored: stored}
 	}
 }
 

@@ -51,9 +51,9 @@ func word(parts []string) string {
 	return hex.EncodeToString(h.Sum(nil)[:wordBytes])
 }
 
-// Changed is the first word in which two keys differ; empty: none, or one of the keys is
+// changed is the first word in which two keys differ; empty: none, or one of the keys is
 // not known.
-func Changed(was, now string) plug.PrefixCause {
+func changed(was, now string) plug.PrefixCause {
 	a, b := strings.Fields(was), strings.Fields(now)
 	if len(a) != len(causes) || len(b) != len(causes) {
 		return ""
@@ -66,20 +66,20 @@ func Changed(was, now string) plug.PrefixCause {
 	return ""
 }
 
-// Mark is what another process can compare the next request with: where the parts of
+// mark is what another process can compare the next request with: where the parts of
 // this one begin and its stored messages end, and the sums of all bytes up to each of
 // these places and to each step between the messages' begin and end.
-type Mark struct {
+type mark struct {
 	parts     []int
 	end, step int
 	sums      []uint32
 }
 
-// Of makes the mark of a body whose last messages, alone of them, were told with it only.
-func Of(body []byte, alone int) Mark {
-	m := Mark{step: leastStep}
+// markOf makes the mark of a body whose last messages, alone of them, were told with it only.
+func markOf(body []byte, alone int) mark {
+	m := mark{step: leastStep}
 	if m.parts, m.end = layout(body, alone); m.end == 0 {
-		return Mark{}
+		return mark{}
 	}
 	for (m.end-last(m.parts))/m.step >= mostSums {
 		m.step *= 2
@@ -92,7 +92,7 @@ func Of(body []byte, alone int) Mark {
 
 // over ranges over the places of a mark, as far as a body has them, and the sums of the
 // body's bytes up to each.
-func (m Mark) over(body []byte) iter.Seq2[int, uint32] {
+func (m mark) over(body []byte) iter.Seq2[int, uint32] {
 	return func(yield func(int, uint32) bool) {
 		table, sum := crc32.MakeTable(crc32.Castagnoli), uint32(0)
 		for i, from := 0, 0; from < m.end; i++ {
@@ -111,9 +111,9 @@ func (m Mark) over(body []byte) iter.Seq2[int, uint32] {
 	}
 }
 
-// Same is how many bytes of a body are those that the mark was made of, at least; all: as
+// same is how many bytes of a body are those that the mark was made of, at least; all: as
 // many as there were.
-func (m Mark) Same(body []byte) (n int, all bool) {
+func (m mark) same(body []byte) (n int, all bool) {
 	i := 0
 	for at, sum := range m.over(body) {
 		if i == len(m.sums) || sum != m.sums[i] {
@@ -125,12 +125,12 @@ func (m Mark) Same(body []byte) (n int, all bool) {
 	return n, n == m.end
 }
 
-// Known reports whether the mark is one of a body.
-func (m Mark) Known() bool { return m.end > 0 }
+// known reports whether the mark is one of a body.
+func (m mark) known() bool { return m.end > 0 }
 
 // String is the mark as it is stored.
-func (m Mark) String() string {
-	if !m.Known() {
+func (m mark) String() string {
+	if !m.known() {
 		return ""
 	}
 	var b []byte
@@ -143,13 +143,13 @@ func (m Mark) String() string {
 	return base64.RawStdEncoding.EncodeToString(b)
 }
 
-// Parse reads a stored mark. One that is none is not known: another program wrote it, or
-// a person.
-func Parse(s string) Mark {
+// parseMark reads a stored mark. One that is none is not known: another program wrote it,
+// or a person.
+func parseMark(s string) mark {
 	const most, size = (3+mostParts)*binary.MaxVarintLen64 + 4*(mostParts+mostSums), 1 << 30
 	b, err := base64.RawStdEncoding.DecodeString(s)
 	if err != nil || len(b) > most {
-		return Mark{}
+		return mark{}
 	}
 	next := func(low, high int) int {
 		v, n := binary.Uvarint(b)
@@ -159,17 +159,17 @@ func Parse(s string) Mark {
 		b = b[n:]
 		return int(v)
 	}
-	m := Mark{end: next(1, size), step: next(leastStep, size)}
+	m := mark{end: next(1, size), step: next(leastStep, size)}
 	count := next(1, mostParts)
 	for range count {
 		m.parts = append(m.parts, next(1+last(m.parts), m.end))
 	}
 	if m.end < 0 || m.step < 0 || count < 0 || slices.Contains(m.parts, -1) {
-		return Mark{}
+		return mark{}
 	}
 	steps := (m.end - last(m.parts) + m.step - 1) / m.step
 	if len(b) != 4*(count+steps) {
-		return Mark{}
+		return mark{}
 	}
 	for ; len(b) > 0; b = b[4:] {
 		m.sums = append(m.sums, binary.LittleEndian.Uint32(b))

@@ -32,7 +32,7 @@ func TestPlace(t *testing.T) {
 		{`{"model":"m"}`, "m", "head"}, {`no JSON "at all`, "JSON", "head"}, {`{"messages":[{"b`, "b", "message 1"},
 	} {
 		at := strings.Index(tt.body, tt.at)
-		if got := Place([]byte(tt.body), at); at < 0 || got != tt.want {
+		if got := placeOf([]byte(tt.body), at); at < 0 || got != tt.want {
 			t.Errorf("at %q of %s: got %s, want %s", tt.at, tt.body, got, tt.want)
 		}
 	}
@@ -55,17 +55,17 @@ func TestEnd(t *testing.T) {
 // Nothing that stands in the place of a body or of a mark is more than not known.
 func FuzzBody(f *testing.F) {
 	f.Add(body("m", "t", "s", "one"), "", 3, 1)
-	f.Add([]byte(`{"messages":[{"a\\`), Of(body("m", "t", "s", "one"), 0).String(), 9, 0)
+	f.Add([]byte(`{"messages":[{"a\\`), markOf(body("m", "t", "s", "one"), 0).String(), 9, 0)
 	f.Fuzz(func(t *testing.T, b []byte, mark string, at, alone int) {
-		Place(b, max(0, at))
-		m := Of(b, min(max(0, alone), 3))
+		placeOf(b, max(0, at))
+		m := markOf(b, min(max(0, alone), 3))
 		if m.end > len(b) {
 			t.Errorf("messages end at %d of %d bytes", m.end, len(b))
 		}
-		if back := Parse(m.String()); back.String() != m.String() {
+		if back := parseMark(m.String()); back.String() != m.String() {
 			t.Errorf("got %+v back for %+v", back, m)
 		}
-		if n, _ := Parse(mark).Same(b); n > len(b) {
+		if n, _ := parseMark(mark).same(b); n > len(b) {
 			t.Errorf("%d bytes of %d are the same", n, len(b))
 		}
 	})
@@ -74,21 +74,21 @@ func FuzzBody(f *testing.F) {
 func TestMarks(t *testing.T) {
 	long := strings.Repeat("word ", 40_000)
 	was := body("m", "t", "s", "one", long, "a note")
-	m := Parse(Of(was, 1).String())
+	m := parseMark(markOf(was, 1).String())
 	if n := len(m.sums); n == 0 || n > mostSums+mostParts {
 		t.Fatalf("%d sums", n)
 	}
-	if n, all := m.Same(body("m", "t", "s", "one", long, "more", "and more")); !all || n != m.end {
+	if n, all := m.same(body("m", "t", "s", "one", long, "more", "and more")); !all || n != m.end {
 		t.Errorf("with more behind it: %d of %d, %v", n, m.end, all)
 	}
-	if n, all := m.Same(body("m", "t", "s", "one", long[:90_000]+"!"+long[90_000:])); all || n > 90_200 || n < 90_000-m.step {
+	if n, all := m.same(body("m", "t", "s", "one", long[:90_000]+"!"+long[90_000:])); all || n > 90_200 || n < 90_000-m.step {
 		t.Errorf("with another byte at 90,000: %d, %v", n, all)
 	}
-	if n, all := m.Same(body("m", "t", "s", "one")); all || n > 200 {
+	if n, all := m.same(body("m", "t", "s", "one")); all || n > 200 {
 		t.Errorf("of a short one: %d, %v", n, all)
 	}
-	for _, s := range []string{"", "!", "AAAA", "gAE", strings.Repeat("A", 600), Of(was, 1).String() + "AAAA"} {
-		if Parse(s).Known() {
+	for _, s := range []string{"", "!", "AAAA", "gAE", strings.Repeat("A", 600), markOf(was, 1).String() + "AAAA"} {
+		if parseMark(s).known() {
 			t.Errorf("%q is taken for a mark", s)
 		}
 	}
@@ -172,7 +172,7 @@ func TestWhatIsStoredAndWhatIsSent(t *testing.T) {
 		t.Errorf("by its mark: %+v", d)
 	}
 	l.Stored(nil, nil)
-	if l.key != "" || l.mark.Known() {
+	if l.key != "" || l.mark.known() {
 		t.Errorf("of a session without turns: %+v", l)
 	}
 }
@@ -186,7 +186,7 @@ func BenchmarkRequestOfAMegabyte(b *testing.B) {
 	}
 	was := body("m", "t", "s", texts...)
 	now := body("m", "t", "s", append(texts, "more")...)
-	mark := Of(was, 0)
+	mark := markOf(was, 0)
 	b.SetBytes(int64(len(now)))
 	b.ReportAllocs()
 	for b.Loop() {
