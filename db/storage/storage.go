@@ -1,5 +1,5 @@
-// Package storage gives a plugin a database file of its own (spec store.md,
-// "Storage port").
+// Package storage gives a plugin, or the index of the words of all sessions, a database
+// file of its own (spec store.md, "Storage port").
 //
 // It reaches no file but that one, and knows nothing of sessions.
 package storage

@@ -32,7 +32,7 @@ type hit struct {
 func Search(ctx context.Context, c *Call) (int, error) {
 	query := strings.Join(c.Args, " ")
 	if strings.TrimSpace(query) == "" {
-		return base.ExitUsage, errors.New(`say what to look for: alisio sessions search WORD…; "two words" together, word* for what begins so, -- -word for what is not to be there`)
+		return base.ExitUsage, errors.New(`say what to look for: alisio sessions search WORD…; '"two words"' together, 'word*' for what begins so, -- -word for what is not to be there`)
 	}
 	limit := c.Limit
 	if limit == 0 {
