@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 
 	"alisio/agent/account"
@@ -18,12 +19,9 @@ func (a *App) budget(ctx context.Context, c *conversation, continues string) (bo
 	defer a.mu.Unlock()
 	below := ledger.Limits{MaxTokens: c.spec.MaxTokens}
 	var whole *ledger.Ledger
-	switch {
-	case a.books[c.parent] != nil && c.parent != "":
-		book = a.books[c.parent].Below(below)
-	case a.books[c.tree.root] != nil && c.parent != "":
-		book = a.books[c.tree.root].Below(below)
-	default: // nothing that could bound it is under way
+	if above := cmp.Or(a.books[c.parent], a.books[c.tree.root]); c.parent != "" && above != nil {
+		book = above.Below(below)
+	} else { // nothing that could bound it is under way
 		whole = ledger.New(a.limits())
 		book = whole.Below(below)
 	}

@@ -184,7 +184,7 @@ type answer struct {
 	text     []string
 	reasoned bool
 	message  *llm.Message
-	usage    *llm.Usage
+	usage    *llm.Usage // nil where the server reported nothing
 	err      error
 	// held is what the budget holds for it until it is counted.
 	held *ledger.Reservation

@@ -57,7 +57,7 @@ func (l *loop) summarize(messages []llm.Message, wishes []compact.Wish) (c compa
 		if !done {
 			continue
 		}
-		guessed := a.usage == nil || *a.usage == llm.Usage{}
+		guessed := a.usage == nil
 		if guessed {
 			u = llm.Usage{Input: l.fixed() + compact.Tokens(r.summary.messages...), Output: len(a.said()) / compact.CharsPerToken}
 		} else {

@@ -24,16 +24,14 @@ func (r *request) completed(a *answer, m llm.Message) error {
 		ttft := a.first.Sub(a.sent).Milliseconds()
 		done.TTFTMs = &ttft
 	}
-	u := a.usage
-	if u != nil {
+	u, guessed := a.usage, a.usage == nil
+	if guessed {
+		u = r.estimate(m)
+	} else {
 		done.Usage = &plug.Usage{Input: u.Input, Output: u.Output, CachedInput: u.CachedInput}
 		if p := r.o.Model.Price; p != nil {
 			done.Usage.Cost = ledger.Cost(*u, *p)
 		}
-	}
-	guessed := u == nil || *u == (llm.Usage{})
-	if guessed {
-		u = r.estimate(m)
 	}
 	r.count(a, plug.SpentOnTurn, u, guessed)
 	done.Beside, done.Sent = r.beside(), r.o.Last.Turn(r.differs)
