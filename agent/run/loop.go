@@ -52,12 +52,7 @@ type loop struct {
 	denied    int
 	allDenied bool
 
-	// maxOutput caps an answer; sentOutput is what the budget left of that in the last
-	// request.
-	maxOutput    int
-	sentOutput   int
-	outputSource plug.OutputSource
-
+	answerCap
 	outbox
 }
 
@@ -87,6 +82,14 @@ type asked struct {
 	reported   int
 	reportedAt int
 	density    compact.Density
+}
+
+// answerCap bounds an answer, in tokens.
+type answerCap struct {
+	maxOutput    int
+	outputSource plug.OutputSource
+	// sentOutput is what the budget left of it in the last request.
+	sentOutput int
 }
 
 // ended is what the event that ends the run tells beside its error.

@@ -149,6 +149,9 @@ func placeName(path, home string, places map[string]place) string {
 	return name
 }
 
+// shortID is how an id begins.
+func shortID(id string) string { return text.Head(text.Line(id), base.ShortID) }
+
 // shortNames cuts ids to the length at which those of the list differ. A session
 // that is not in the list may begin alike: then the command that is given the short
 // name lists both.

@@ -105,7 +105,7 @@ func (r prefixRow) cells() []string {
 		}
 		cause += text.Line(string(c))
 	}
-	return []string{text.Head(text.Line(r.RunID), 8), strconv.Itoa(r.Turn), strconv.Itoa(r.Bytes), shared, differs, share(r.CachedInput, r.Input), cause}
+	return []string{shortID(r.RunID), strconv.Itoa(r.Turn), strconv.Itoa(r.Bytes), shared, differs, share(r.CachedInput, r.Input), cause}
 }
 
 func (t *total) add(r prefixRow) {

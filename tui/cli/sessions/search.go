@@ -101,7 +101,7 @@ func (c *Call) printFound(ctx context.Context, store *agent.Store, found agent.F
 			}
 			continue
 		}
-		line := fmt.Sprintf("%s %6s  %s  %s", text.Head(text.Line(h.Session.ID), 8), plain.Age(now, h.Session.Updated),
+		line := fmt.Sprintf("%s %6s  %s  %s", shortID(h.Session.ID), plain.Age(now, h.Session.Updated),
 			text.Clip(base.Title(h.Session), base.MaxTitle), placeName(h.Session.Workspace, home, places))
 		if h.Messages > 1 {
 			line += fmt.Sprintf("  [%d messages]", h.Messages)

@@ -50,7 +50,7 @@ func (c *Call) showUsage(ctx context.Context, store *agent.Store, id string) err
 		out += "\nthe largest turns:\n"
 		var rows text.Table
 		for _, t := range a.Turns {
-			rows = append(rows, []string{"run " + text.Head(text.Line(t.RunID), 8), "turn " + strconv.Itoa(t.Turn), strconv.Itoa(t.Tokens) + " tokens"})
+			rows = append(rows, []string{"run " + shortID(t.RunID), "turn " + strconv.Itoa(t.Turn), strconv.Itoa(t.Tokens) + " tokens"})
 		}
 		out += rows.String()
 	}
