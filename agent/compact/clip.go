@@ -2,6 +2,7 @@ package compact
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"unicode/utf8"
 
@@ -18,26 +19,22 @@ func rounds() (results, texts []int) {
 // characters, or nothing is left to shorten; each cut is marked. It returns the
 // indices of those that it has changed, in order. Only content changes: calls, ids
 // and results stay, and so does the last thing that the person said.
-func Clip(messages []llm.Message, target int) (changed []int) {
+func Clip(messages []llm.Message, target int) []int {
 	results, texts := rounds()
-	sum := Chars(messages...)
+	sum, last := Chars(messages...), lastSaid(messages)
 	touched := map[int]bool{}
 	for r := range results {
 		for _, i := range bySize(messages) {
 			if sum <= target {
 				break
 			}
-			if n := shorten(&messages[i], results[r], texts[r], i == lastSaid(messages)); n > 0 {
+			if n := shorten(&messages[i], results[r], texts[r], i == last); n > 0 {
 				sum -= n
 				touched[i] = true
 			}
 		}
 	}
-	for i := range touched {
-		changed = append(changed, i)
-	}
-	slices.Sort(changed)
-	return changed
+	return slices.Sorted(maps.Keys(touched))
 }
 
 func bySize(messages []llm.Message) []int {
@@ -84,6 +81,9 @@ func shorten(m *llm.Message, result, text int, keep bool) (less int) {
 	return before - Chars(*m)
 }
 
+// cutMark stands for what is gone.
+const cutMark = "\n[… %d characters were left out to make room …]\n"
+
 // clip keeps the head and the tail of a text that is longer than limit characters,
 // and says between them how much is gone. The result is never longer than limit, if
 // that has room for the mark.
@@ -92,11 +92,11 @@ func clip(s string, limit int) string {
 	if n <= limit {
 		return s
 	}
-	mark := fmt.Sprintf("\n[… %d characters were left out to make room …]\n", n-limit)
+	mark := fmt.Sprintf(cutMark, n-limit)
 	room := max(0, limit-utf8.RuneCountInString(mark)-2) // the number may grow by two digits
 	tail := room / 3
 	headEnd, tailStart := offset(s, room-tail), offset(s, n-tail)
-	return s[:headEnd] + fmt.Sprintf("\n[… %d characters were left out to make room …]\n", n-room) + s[tailStart:]
+	return s[:headEnd] + fmt.Sprintf(cutMark, n-room) + s[tailStart:]
 }
 
 // offset is where the n-th character of s begins.

@@ -25,7 +25,8 @@ func (l *loop) summaryOf(messages []llm.Message, ask llm.Message) *summary {
 		output = defaultCheckpoint
 	}
 	if window := l.o.Model.ContextWindow; window > 0 {
-		// Rather a shorter checkpoint than one of less: what is clipped costs the prefix.
+		// Rather a shorter checkpoint than one of clipped messages: with these the request
+		// would not begin with the bytes that the server has in its cache.
 		output = max(leastCheckpoint, min(output, window/4))
 		room := window - l.density.Whole(l.fixed()+compact.Tokens(ask)) - compact.Margin
 		output = max(min(output, room-l.density.Whole(compact.Tokens(messages...))), min(output, window/8))

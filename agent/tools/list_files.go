@@ -102,7 +102,8 @@ func entries(l plug.Listing) string {
 	return n
 }
 
-// show is the page, of so many bytes of entries: a line of counts, one entry a line, and how to go on.
+// show is the page, of so many bytes of entries: a line of counts, one entry a line, and
+// how to go on.
 func (a listArgs) show(l plug.Listing, room int) string {
 	var body strings.Builder
 	shown := 0
