@@ -6,6 +6,7 @@ import (
 
 	"alisio/agent/account"
 	"alisio/agent/ledger"
+	"alisio/agent/run"
 	"alisio/agent/session"
 	"alisio/llm"
 	"alisio/plug"
@@ -67,6 +68,15 @@ func (a *App) usedBefore(ctx context.Context, id, runID string) (tokens int, cos
 		a.o.Log.Warn("what the interrupted run used is not known", "error", err)
 	}
 	return account.Used(events)
+}
+
+// tellUsage tells what requests of a session took that belong to no run.
+func (a *App) tellUsage(ctx context.Context, sessionID string, book *ledger.Ledger) error {
+	var told plug.UsageRecorded
+	for _, e := range book.Take() {
+		told.Spent = append(told.Spent, run.Spent(e))
+	}
+	return a.outside.Events(sessionID).Emit(ctx, told)
 }
 
 // addUsage adds what a request outside a run took to that of its session, although the

@@ -16,7 +16,8 @@ import (
 func TestOneBudgetForAllThatRunsBelow(t *testing.T) {
 	dir := realPath(t.TempDir())
 	p := newScripts(t, map[string]string{
-		"go":     `{"calls":[{"name":"help"}],"usage":{"input":1000,"output":10}},{"text":"done","usage":{"input":1000,"output":20}}`,
+		"go":     `{"calls":[{"name":"help"}],"usage":{"input":1000,"output":10}},{"text":"done","usage":{"input":1000,"output":20}},{"text":"that","usage":{"input":50,"output":2}}`,
+		"later":  `{"text":"L","usage":{"input":300,"output":5}}`,
 		"beside": `{"text":"B","usage":{"input":300,"output":5}}`,
 		"look":   `{"text":"seen","usage":{"input":400,"output":7}}`,
 		"more":   `{"text":"seen","usage":{"input":400,"output":7}}`,
@@ -69,6 +70,23 @@ func TestOneBudgetForAllThatRunsBelow(t *testing.T) {
 	}
 	if len(a.books) != 0 {
 		t.Errorf("%d accounts are open", len(a.books))
+	}
+	// What is asked when no run is under way is in the table as well.
+	if _, err := a.SideQuestion(t.Context(), out.SessionID, "what was that?"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.Complete(t.Context(), plug.Completion{SessionID: out.SessionID, Messages: []llm.Message{{Role: llm.RoleUser, Text: "later"}}}); err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]int{}
+	if s, err = a.Stats(t.Context(), out.SessionID); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range s.Account.Rows {
+		rows[r.What] = r.Requests
+	}
+	if rows["questions"] != 1 || rows["plugin toy"] != 2 {
+		t.Errorf("got %v", rows)
 	}
 }
 

@@ -194,7 +194,7 @@ func (a *App) complete(ctx context.Context, reason plug.SpentOn, by string, q pl
 	}
 	held.Settle(string(reason), *u, estimated)
 	if !running && q.SessionID != "" {
-		err = errors.Join(err, a.addUsage(ctx, q.SessionID, *u))
+		err = errors.Join(err, a.addUsage(ctx, q.SessionID, *u), a.tellUsage(ctx, q.SessionID, book))
 	}
 	return done, err
 }

@@ -69,6 +69,8 @@ const (
 	TypeCompactionFailed    EventType = "compaction_failed"
 	TypeContextReduced      EventType = "context_reduced"
 	TypePrefixChanged       EventType = "prefix_changed"
+
+	TypeUsageRecorded EventType = "usage_recorded"
 )
 
 // EventTypes lists every type that the engine emits.
@@ -81,7 +83,7 @@ func EventTypes() []EventType {
 		TypeSessionContextInjected, TypePluginHookFailed, TypePlanProposed, TypePlanDecided, TypeModelChanged,
 		TypeRequestRetry, TypeStreamRecovery, TypeTruncationRecovery,
 		TypeCompactionStarted, TypeCompactionCompleted, TypeCompactionSkipped, TypeCompactionFailed,
-		TypeContextReduced, TypePrefixChanged,
+		TypeContextReduced, TypePrefixChanged, TypeUsageRecorded,
 	}
 }
 
@@ -250,6 +252,8 @@ func decodePayload(t EventType, data []byte) (Payload, error) {
 		return payload[ContextReduced](data)
 	case TypePrefixChanged:
 		return payload[PrefixChanged](data)
+	case TypeUsageRecorded:
+		return payload[UsageRecorded](data)
 	}
 	return nil, errors.New("unknown type")
 }

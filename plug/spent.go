@@ -33,3 +33,12 @@ type Spent struct {
 	// Estimated: the server reported nothing.
 	Estimated bool `json:"estimated,omitempty"`
 }
+
+// UsageRecorded tells of requests that belong to no run: a question beside the task while
+// none is under way, a completion for a plugin. It has a run id of its own and no row among
+// the runs.
+type UsageRecorded struct {
+	Beside
+}
+
+func (UsageRecorded) EventType() EventType { return TypeUsageRecorded }

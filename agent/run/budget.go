@@ -89,10 +89,15 @@ func (l *loop) beside() plug.Beside {
 		if reason == plug.SpentOnPlugin || reason == plug.SpentOnQuestion {
 			l.usage.Usage = l.usage.Add(e.Usage)
 		}
-		all = append(all, plug.Spent{
-			For: reason, By: e.By, Model: e.Model, Estimated: e.Estimated,
-			Usage: plug.Usage{Input: e.Usage.Input, Output: e.Usage.Output, CachedInput: e.Usage.CachedInput, Cost: e.Cost},
-		})
+		all = append(all, Spent(e))
 	}
 	return plug.Beside{Spent: all}
+}
+
+// Spent is a request that was settled, as events tell of it.
+func Spent(e ledger.Entry) plug.Spent {
+	return plug.Spent{
+		For: plug.SpentOn(e.For), By: e.By, Model: e.Model, Estimated: e.Estimated,
+		Usage: plug.Usage{Input: e.Usage.Input, Output: e.Usage.Output, CachedInput: e.Usage.CachedInput, Cost: e.Cost},
+	}
 }

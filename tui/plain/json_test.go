@@ -48,6 +48,7 @@ func samples() []plug.Payload {
 		plug.CompactionFailed{Reason: plug.CompactBudget, Error: hostile},
 		plug.ContextReduced{Messages: 1},
 		plug.PrefixChanged{Cause: plug.PrefixTools},
+		plug.UsageRecorded{Beside: plug.Beside{Spent: []plug.Spent{{For: plug.SpentOnQuestion, Model: "m"}}}},
 		plug.RequestRetry{Attempt: 1, Of: 4, Reason: plug.RetryConnection, AfterMs: 500},
 		plug.StreamRecovery{Attempt: 1, Of: 2, Reason: plug.RecoveryLost, KeptChars: 3},
 		plug.TruncationRecovery{Attempt: 1, Of: 2, Reason: plug.CutCall, MaxOutputTokens: 3, Effort: hostile},
