@@ -13,9 +13,9 @@ import (
 func (r *request) reserve(a *answer) error {
 	r.left = 0
 	b := r.body()
-	input := r.fixed() + compact.Tokens(b.Messages...)
+	a.input = r.fixed() + compact.Tokens(b.Messages...)
 	held, err := r.o.Ledger.Reserve(ledger.Ask{
-		Model: r.o.Model, Input: input, Output: r.room(input, b.MaxOutputTokens),
+		Model: r.o.Model, Input: a.input, Output: r.room(a.input, b.MaxOutputTokens),
 	})
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (r *request) spent(a *answer) {
 		u = ledger.Sane(e.Usage)
 	}
 	if u == nil && a.received {
-		u, estimated = r.estimate(llm.Message{Text: a.said()}), true
+		u, estimated = a.estimate(llm.Message{Text: a.said()}), true
 	}
 	reason := plug.SpentOnRetry
 	if r.summary != nil {

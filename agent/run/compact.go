@@ -63,14 +63,12 @@ func (l *loop) bounds() compact.Limits {
 }
 
 // fixed is what goes with every request beside the messages, in tokens.
-func (l *loop) fixed() int { return l.fixedBytes() / compact.CharsPerToken }
-
-func (l *loop) fixedBytes() int {
+func (l *loop) fixed() int {
 	n := len(l.now.Instructions)
 	for _, t := range l.offered {
 		n += len(t.Name) + len(t.Description) + len(t.Schema)
 	}
-	return n
+	return n / compact.CharsPerToken
 }
 
 // used is what the conversation takes of the window, in tokens: what the server

@@ -183,14 +183,15 @@ func TestC023EmptyAnswersAreAskedForOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer answerFunc
 		error  string
-		input  int // tokens that the server counted
+		// input is what is counted of both requests, first of the one without a notice.
+		input, first int
 	}{
-		"C023 nothing in the stream": {steps(fails(streamEnd(llm.CauseStream, llm.StreamEmpty))), "it ended, after 2 tries", 0},
-		"C023 no event at all":       {steps(), "the answer of fake ended without an end mark, after 2 tries", 0},
-		"C023 typed events alone":    {steps(typed()), "the answer of fake ended without an end mark, after 2 tries", 4}, // an estimate
-		"C014 a completed nothing":   {steps(completes(llm.Message{})), "the model returned neither text nor a tool call, after 2 tries", 20},
+		"C023 nothing in the stream": {steps(fails(streamEnd(llm.CauseStream, llm.StreamEmpty))), "it ended, after 2 tries", 0, 0},
+		"C023 no event at all":       {steps(), "the answer of fake ended without an end mark, after 2 tries", 0, 0},
+		"C023 typed events alone":    {steps(typed()), "the answer of fake ended without an end mark, after 2 tries", 22, 2}, // an estimate
+		"C014 a completed nothing":   {steps(completes(llm.Message{})), "the model returned neither text nor a tool call, after 2 tries", 20, 10},
 		"C015 reasoning alone": {steps(reasoning("hm"), completes(llm.Message{})),
-			"the model ended its turn after reasoning, without any visible output, after 2 tries", 20},
+			"the model ended its turn after reasoning, without any visible output, after 2 tries", 20, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ruled(t, defaults(), []answerFunc{c.answer}, func(t *testing.T, b *bench, p *fake, out Outcome) {
@@ -205,7 +206,7 @@ func TestC023EmptyAnswersAreAskedForOnce(t *testing.T) {
 				}
 			})
 			ruled(t, but(func(l *Limits) { l.MaxTurns = 1 }), []answerFunc{c.answer, says("hello")}, func(t *testing.T, b *bench, p *fake, out Outcome) {
-				if out.Status != Completed || out.Text != "hello" || out.Turns != 1 || out.Usage.Input != 10+c.input/2 {
+				if out.Status != Completed || out.Text != "hello" || out.Turns != 1 || out.Usage.Input != 10+c.first {
 					t.Errorf("got %+v, %v", out, out.Err)
 				}
 			})

@@ -186,6 +186,8 @@ type answer struct {
 	message  *llm.Message
 	usage    *llm.Usage // nil where the server reported nothing
 	err      error
+	// input is what the request is estimated at, in tokens.
+	input int
 	// held is what the budget holds for it until it is counted.
 	held *ledger.Reservation
 }

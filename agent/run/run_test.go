@@ -92,7 +92,9 @@ func TestOutputCap(t *testing.T) {
 
 // between are the types of what happens between runs, which the engine emits:
 // TestModelChangedIsOfNoRun of package agent sees them.
-func between() []plug.EventType { return []plug.EventType{plug.TypeModelChanged, plug.TypeUsageRecorded} }
+func between() []plug.EventType {
+	return []plug.EventType{plug.TypeModelChanged, plug.TypeUsageRecorded}
+}
 
 // TestEventContract drives the runner until every type of event was seen that a run
 // has, and none that a run has not; bench.check decodes each one strictly.

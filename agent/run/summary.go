@@ -60,10 +60,10 @@ func (l *loop) summarize(messages []llm.Message, wishes []compact.Wish) (c compa
 		}
 		guessed := a.usage == nil
 		if guessed {
-			u = llm.Usage{Input: l.fixed() + compact.Tokens(r.summary.messages...), Output: len(a.said()) / compact.CharsPerToken}
+			u = *a.estimate(llm.Message{Text: a.said()})
 		} else {
 			u = *a.usage
-			l.density.Counted(u.Input, l.fixed()+compact.Tokens(r.summary.messages...))
+			l.density.Counted(u.Input, a.input)
 		}
 		l.count(a, plug.SpentOnCompaction, &u, guessed)
 		c, ok := compact.Read(a.said(), a.message.Truncated)

@@ -26,7 +26,7 @@ func (r *request) completed(a *answer, m llm.Message) error {
 	}
 	u, guessed := a.usage, a.usage == nil
 	if guessed {
-		u = r.estimate(m)
+		u = a.estimate(m)
 	} else {
 		done.Usage = &plug.Usage{Input: u.Input, Output: u.Output, CachedInput: u.CachedInput}
 		if p := r.o.Model.Price; p != nil {
@@ -50,25 +50,10 @@ func (r *request) completed(a *answer, m llm.Message) error {
 	return r.flush()
 }
 
-// estimate stands in for usage that the server did not report: four characters
-// a token.
-func (l *loop) estimate(answer llm.Message) *llm.Usage {
-	in := l.fixedBytes()
-	for _, m := range l.messages {
-		in += size(m)
-	}
-	return &llm.Usage{Input: in / compact.CharsPerToken, Output: size(answer) / compact.CharsPerToken}
-}
-
-func size(m llm.Message) int {
-	n := len(m.Text)
-	for _, c := range m.Calls {
-		n += len(c.Name) + len(c.Arguments)
-	}
-	for _, p := range m.Parts {
-		n += len(p.Text)
-	}
-	return n
+// estimate stands in for usage that the server did not report: what the budget took the
+// request for, and the answer by the same measure.
+func (a *answer) estimate(m llm.Message) *llm.Usage {
+	return &llm.Usage{Input: a.input, Output: compact.Tokens(m)}
 }
 
 // settle makes the calls of an answer fit to be stored. A call whose arguments

@@ -24,6 +24,9 @@ const (
 
 // Show prints a session's conversation.
 func Show(ctx context.Context, c *Call) (int, error) {
+	if c.Usage && c.Prefix {
+		return base.ExitUsage, errors.New("--usage and --prefix are two tables: ask for one of them")
+	}
 	return c.LookSession(ctx, func(store *agent.Store, s agent.Session) error {
 		if c.Usage {
 			return c.showUsage(ctx, store, s.ID)
