@@ -29,7 +29,8 @@ type Checkpoint struct {
 
 // Read makes a checkpoint of a model's answer: its JSON, with or without a fence or
 // words around it; of an answer that was cut, the fields that are whole; else the
-// text itself. ok is false when there is nothing in it.
+// text itself. ok is false when there is nothing in it, and that is also a form with
+// nothing filled in, or the beginning of one that was cut.
 func Read(answer string, cut bool) (c Checkpoint, ok bool) {
 	answer = strings.TrimSpace(answer)
 	if answer == "" {
@@ -41,8 +42,19 @@ func Read(answer string, cut bool) (c Checkpoint, ok bool) {
 			c.Structured, c.Partial = true, !whole
 			return c, true
 		}
+		if form := bare(answer); strings.HasPrefix(form, "{") && (cut && !whole || whole && strings.HasSuffix(form, "}") && c.blank()) {
+			return Checkpoint{}, false
+		}
 	}
 	return Checkpoint{Text: answer, Partial: cut}, true
+}
+
+// bare is an answer without a fence around it.
+func bare(answer string) string {
+	if rest, ok := strings.CutPrefix(answer, "```"); ok {
+		answer = strings.TrimSuffix(strings.TrimPrefix(rest, "json"), "```")
+	}
+	return strings.TrimSpace(answer)
 }
 
 // read takes the members of an object one by one, as far as they are whole.
@@ -143,6 +155,9 @@ func lines(raw json.RawMessage) []string {
 func (c *Checkpoint) says() bool {
 	return c.Goal != "" || c.CurrentState != "" || len(c.Instructions)+len(c.Discoveries)+len(c.Accomplished)+len(c.NextSteps) > 0
 }
+
+// blank reports whether nothing was read at all.
+func (c *Checkpoint) blank() bool { return !c.says() && len(c.RelevantFiles)+len(c.Fields) == 0 }
 
 // JSON is the checkpoint as plugins get it: its object, or its text.
 func (c *Checkpoint) JSON() json.RawMessage {

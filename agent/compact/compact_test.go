@@ -222,8 +222,14 @@ func TestBoundedWordsKeepTheTaskAndTheNewest(t *testing.T) {
 	if sum > 5_200 || !strings.HasPrefix(got[0], "say 0 ") || got[len(got)-1] != all[99] || !strings.Contains(got[1], "earlier messages are left out") && !strings.Contains(got[1], "left out to make room") {
 		t.Errorf("%d characters: %.60q … %.60q", sum, got[:3], got[len(got)-1])
 	}
-	if one := bounded([]string{strings.Repeat("é", 9_000)}, 4_000); utf8.RuneCountInString(one[0]) > 4_000 {
-		t.Errorf("a single text has %d characters", utf8.RuneCountInString(one[0]))
+	// Symptom: a task of 5,000 characters is cut to 1,000 though there is room for 4,000.
+	// Trigger: it is all that was said, or what came since is short.
+	for _, all := range [][]string{{strings.Repeat("é", 9_000)}, {strings.Repeat("é", 9_000), "go on", "go on"}} {
+		got := bounded(all, 4_000)
+		n := utf8.RuneCountInString(strings.Join(got, "__"))
+		if n > 4_000 || n < 3_900 || !slices.Equal(got[1:], all[1:]) {
+			t.Errorf("of %d texts: %d characters", len(all), n)
+		}
 	}
 }
 
@@ -237,12 +243,13 @@ func TestRead(t *testing.T) {
 		"fenced": {"Here it is:\n```json\n{\"goal\":\"g\"}\n```", false, Checkpoint{Goal: "g", Structured: true}},
 		"a text where a list belongs, and the other way round": {`{"goal":["g","h"],"nextSteps":"n","discoveries":[1,{"a":2}]}`, false,
 			Checkpoint{Goal: "g\nh", NextSteps: []string{"n"}, Discoveries: []string{"1", `{"a":2}`}, Structured: true}},
-		"cut in a list":       {`{"goal":"g","nextSteps":["one","tw`, true, Checkpoint{Goal: "g", NextSteps: []string{"one"}, Structured: true, Partial: true}},
-		"cut in a text":       {`{"goal":"g","currentState":"half`, true, Checkpoint{Goal: "g", Structured: true, Partial: true}},
-		"no JSON":             {"it goes on", false, Checkpoint{Text: "it goes on"}},
-		"broken and not cut":  {`{"goal":"g","nextSteps":[`, false, Checkpoint{Text: `{"goal":"g","nextSteps":[`}},
-		"cut before anything": {`{"go`, true, Checkpoint{Text: `{"go`, Partial: true}},
-		"other JSON":          {`{"a":1}`, false, Checkpoint{Text: `{"a":1}`}},
+		"cut in a list":             {`{"goal":"g","nextSteps":["one","tw`, true, Checkpoint{Goal: "g", NextSteps: []string{"one"}, Structured: true, Partial: true}},
+		"cut in a text":             {`{"goal":"g","currentState":"half`, true, Checkpoint{Goal: "g", Structured: true, Partial: true}},
+		"no JSON":                   {"it goes on", false, Checkpoint{Text: "it goes on"}},
+		"broken and not cut":        {`{"goal":"g","nextSteps":[`, false, Checkpoint{Text: `{"goal":"g","nextSteps":[`}},
+		"cut in a text-only answer": {"it goes", true, Checkpoint{Text: "it goes", Partial: true}},
+		"code in a text":            {"type empty struct{}", false, Checkpoint{Text: "type empty struct{}"}},
+		"other JSON":                {`{"a":1}`, false, Checkpoint{Text: `{"a":1}`}},
 	} {
 		got, ok := Read(tt.answer, tt.cut)
 		a, b := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", tt.want)
@@ -250,8 +257,21 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", name, a, b)
 		}
 	}
-	if _, ok := Read(" \n", false); ok {
-		t.Error("nothing is a checkpoint")
+}
+
+// Symptom: all of a conversation gives way to a checkpoint that says nothing. Trigger: a
+// model answers with a form that it left empty, or the limit cuts it before anything.
+func TestNothingIsNoCheckpoint(t *testing.T) {
+	for _, tt := range []struct {
+		answer string
+		cut    bool
+	}{
+		{" \n", false}, {"{}", false}, {"```json\n{}\n```", false}, {`{"goal":"","instructions":[],"currentState":null}`, false},
+		{"{", true}, {`{"go`, true}, {"```json\n{\"goal\":\"half", true},
+	} {
+		if c, ok := Read(tt.answer, tt.cut); ok {
+			t.Errorf("%q: got %+v", tt.answer, c)
+		}
 	}
 }
 

@@ -56,7 +56,8 @@ func said(m llm.Message) string {
 
 // bounded keeps what fits of what people said, the newest before the older: a text
 // that does not fit whole loses its middle, and when there is no room for that, it and
-// all before it are left out. The first one, the task, keeps its beginning.
+// all before it are left out. The first one, the task, keeps its beginning, and more of it
+// where the others leave room.
 func bounded(all []string, room int) []string {
 	sum := 0
 	for _, t := range all {
@@ -67,8 +68,8 @@ func bounded(all []string, room int) []string {
 	}
 	const least = 400
 	var kept []string
-	task := clip(all[0], min(room/4, 4_000))
-	room -= utf8.RuneCountInString(task)
+	task := utf8.RuneCountInString(clip(all[0], min(room/4, 4_000)))
+	room -= task
 	for i, t := range slices.Backward(all) {
 		if i == 0 {
 			break
@@ -85,7 +86,7 @@ func bounded(all []string, room int) []string {
 		kept = append(kept, t)
 		room -= n
 	}
-	kept = append(kept, task)
+	kept = append(kept, clip(all[0], task+max(0, room)))
 	slices.Reverse(kept)
 	return kept
 }
