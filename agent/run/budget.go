@@ -39,12 +39,28 @@ func (r *request) room(input, output int) int {
 	return min(output, max(leastCheckpoint, window-used-compact.Margin))
 }
 
-// learn notes how many tokens the server counts for what is estimated.
+// believes reports whether a usage says how full the window is: what was answered was in
+// it. Some servers report the sum of a session, or nonsense.
+func (l *loop) believes(u llm.Usage) bool {
+	window := l.o.Model.ContextWindow
+	return window == 0 || u.Input+u.Output <= window+window/4
+}
+
+// learn notes how many tokens the server counts for what is estimated. If those of the
+// request that it refused last were fewer than the window has, it is smaller than was said.
 func (l *loop) learn(input int) {
 	if l.reported > 0 {
 		l.density.Grew(input-l.reported, compact.Tokens(l.messages[l.reportedAt:]...))
 	}
 	l.density.Counted(input, l.fixed()+compact.Tokens(l.messages...))
+	if l.refusedInput == 0 {
+		return
+	}
+	if sent := l.density.Whole(l.refusedInput) + l.refusedOutput; sent < l.o.Model.ContextWindow {
+		l.o.Model.ContextWindow = sent
+		l.maxOutput = max(1, min(l.maxOutput, sent/4))
+	}
+	l.refusedInput = 0
 }
 
 // count adds what an answer took, of one that is of no use too; nil: nothing.

@@ -45,6 +45,10 @@ type compacting struct {
 	// compactions counts them, compactedAt is the turn of the last.
 	compactions int
 	compactedAt int
+	// unmadeTimes is how often in a row no checkpoint came of one; again is the turn
+	// before which none is tried, for that.
+	unmadeTimes int
+	again       int
 	// wishes are a person's, of a compaction by hand; replaced and whyNot what came of it.
 	wishes   []compact.Wish
 	replaced *plug.CompactionCompleted
@@ -88,7 +92,7 @@ func (l *loop) fitContext() error {
 		return llm.Errorf(llm.CauseContextLength, "instructions and tools take about %d tokens, and the window of %s has %d", l.fixed(), l.o.Model.ID, b.Window).
 			WithHint("use a larger window, set provider.profile to lean, or shorten the instruction files (AGENTS.md)")
 	}
-	if !l.o.Compaction.Off && b.Due(l.used(), l.chars()) {
+	if !l.o.Compaction.Off && l.turn >= l.again && b.Due(l.used(), l.chars()) {
 		if err := l.compact(plug.CompactAuto); err != nil {
 			return err
 		}
@@ -207,6 +211,10 @@ func (l *loop) compact(reason plug.CompactionReason) error {
 	if reason == plug.CompactManual && compact.Tokens(messages[0]) >= compact.Tokens(replaced...) {
 		return l.skipped(reason, before, "the checkpoint would be longer than what it stands for")
 	}
+	if after := l.density.Whole(l.fixed() + compact.Tokens(messages...)); reason != plug.CompactManual && after >= before {
+		l.emit(plug.CompactionFailed{Beside: l.beside(), Reason: reason, Error: "the checkpoint is longer than what it stands for"})
+		return notShorter(before, after)
+	}
 	switch err := l.replace(store, session.Compaction{RunID: l.in.RunID, Checkpoint: &messages[0], Kept: kept}, messages); {
 	case errors.Is(err, session.ErrNotActive):
 		return l.unmade(reason, err)
@@ -228,10 +236,28 @@ func (l *loop) unmade(reason plug.CompactionReason, err error) error {
 		why = Stopped
 	}
 	l.emit(plug.CompactionFailed{Beside: l.beside(), Reason: reason, Error: why})
-	if reason == plug.CompactAuto && (errors.Is(err, errUnusable) || errors.Is(err, session.ErrNotActive)) {
-		return l.storeError()
+	if reason != plug.CompactAuto || l.ctx.Err() != nil || !mayGoOn(err) {
+		return err
 	}
-	return err
+	// Not before each request anew, or a model that writes none is asked twice as much.
+	l.unmadeTimes++
+	l.again = l.turn + 1<<min(l.unmadeTimes, 6)
+	return l.storeError()
+}
+
+// mayGoOn reports whether a failure is one of the checkpoint alone: the request that it
+// was to make room for may still be answered.
+func mayGoOn(err error) bool {
+	switch llm.CauseOf(err) {
+	case llm.CauseBadRequest, llm.CauseFiltered, llm.CauseContextLength:
+		return true
+	}
+	return errors.Is(err, errUnusable) || errors.Is(err, session.ErrNotActive)
+}
+
+func notShorter(before, after int) error {
+	return llm.Errorf(llm.CauseContextLength, "the conversation did not get shorter by a checkpoint: about %d tokens before, %d behind it", before, after).
+		WithHint("use a model with a larger window, or begin a new session")
 }
 
 // keepRoom is how many tokens may stay as they are: half of what starts a compaction,
@@ -277,15 +303,14 @@ func (l *loop) compacted(reason plug.CompactionReason, c compact.Checkpoint, u l
 		return err
 	}
 	told.After = l.used()
-	l.replaced = &told
+	l.replaced, l.unmadeTimes = &told, 0
 	l.emit(told)
 	l.emit(plug.PrefixChanged{Cause: plug.PrefixCompaction})
 	if err := l.storeError(); err != nil {
 		return err
 	}
 	if reason != plug.CompactManual && told.After >= before {
-		return llm.Errorf(llm.CauseContextLength, "the conversation did not get shorter by a checkpoint: about %d tokens before, %d behind it", before, told.After).
-			WithHint("use a model with a larger window, or begin a new session")
+		return notShorter(before, told.After)
 	}
 	return nil
 }

@@ -206,9 +206,12 @@ func TestAnUnusableCheckpointFails(t *testing.T) {
 		summary llm.Message
 		says    string
 	}{
-		"cut":     {llm.Message{Truncated: true}, "compaction.maxOutputTokens"},
-		"nothing": {llm.Message{}, "neither text nor a tool call"},
-		"calls":   {llm.Message{Calls: []llm.ToolCall{call("1", "look", "{}")}}, "neither text nor a tool call"},
+		"cut":                       {llm.Message{Truncated: true}, "compaction.maxOutputTokens"},
+		"nothing":                   {llm.Message{}, "wrote no checkpoint"},
+		"blanks":                    {llm.Message{Text: " \n"}, "wrote no checkpoint"},
+		"a form":                    {llm.Message{Text: "{}"}, "wrote no checkpoint"},
+		"calls":                     {llm.Message{Calls: []llm.ToolCall{call("1", "look", "{}")}}, "wrote no checkpoint"},
+		"a call and what it is for": {llm.Message{Text: "I look.", Calls: []llm.ToolCall{call("1", "look", "{}")}}, "wrote no checkpoint"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -82,6 +82,9 @@ type asked struct {
 	reported   int
 	reportedAt int
 	density    compact.Density
+	// refusedInput and refusedOutput are the estimate and the cap of the request that was
+	// refused last as too long, zero for none since the last report.
+	refusedInput, refusedOutput int
 }
 
 // answerCap bounds an answer, in tokens.

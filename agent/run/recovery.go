@@ -28,6 +28,7 @@ const (
 	noticeOn   = noticeMark + "Your last answer broke off before it was complete; what of it was received stands above. " +
 		"Go on exactly where it ends, without repeating it. Tool calls of it were not run."
 	noticeEmpty = noticeMark + "Your last answer was empty. Answer, or call a tool."
+	noticeNone  = noticeMark + "That was no checkpoint. Answer with the JSON object alone, and call no tool."
 	noticeCall  = noticeMark + "Your last answer was cut by the output limit in the middle of a tool call, which was not run. " +
 		"Say less before the call, and give it smaller arguments: several small steps instead of a large one."
 	noticeCut  = noticeMark + "Your last answer reached the output limit before it said anything. Think less, and answer."
@@ -73,7 +74,7 @@ func (r *request) broke(a *answer) error {
 func (r *request) overflow(a *answer) error {
 	r.shrunk = true
 	r.refused()
-	n := r.compactions
+	was := r.replaced
 	err := r.compact(plug.CompactAuto)
 	if err != nil && llm.CauseOf(err) != llm.CauseContextLength {
 		return err
@@ -82,10 +83,19 @@ func (r *request) overflow(a *answer) error {
 	switch {
 	case failed != nil:
 		return failed
-	case !shorter && (err != nil || r.compactions == n):
-		return r.giveUp(a, a.err)
+	case !shorter && (err != nil || r.replaced == was): // the same once more would be refused, too
+		return r.giveUp(a, r.unknown(a.err))
 	}
 	return r.fresh(r.notice, 0)
+}
+
+// unknown says what to do about a window that nobody has told of.
+func (r *request) unknown(err error) error {
+	var e *llm.Error
+	if r.o.Model.ContextWindow > 0 || !errors.As(err, &e) {
+		return err
+	}
+	return e.WithHint("set provider.contextWindow to what the server gives, in tokens: answers and results are then kept within it")
 }
 
 // refused learns from a server that says that the context is too long: it counts more
@@ -93,7 +103,8 @@ func (r *request) overflow(a *answer) error {
 func (r *request) refused() {
 	b := r.body()
 	r.reported = 0 // or what came since is more than was thought
-	r.density.Refused(r.o.Model.ContextWindow-b.MaxOutputTokens, r.fixed()+compact.Tokens(b.Messages...))
+	r.refusedInput, r.refusedOutput = r.fixed()+compact.Tokens(b.Messages...), b.MaxOutputTokens
+	r.density.Refused(r.o.Model.ContextWindow-b.MaxOutputTokens, r.refusedInput)
 }
 
 // blind answers a server that does not take an image: that of the last message which has
@@ -149,13 +160,19 @@ func (r *request) goOn(a *answer, reason plug.RecoveryReason, e *llm.Error) erro
 // empty answers a response with neither text nor calls: it is never a finished turn
 // (C014, C015, C023).
 func (r *request) empty(a *answer) error {
-	if r.empties >= maxEmpties {
+	switch {
+	case r.empties < maxEmpties:
+	case r.summary != nil:
+		return unusable(false, 0)
+	default:
 		return r.nothing(a)
 	}
 	r.empties++
 	r.emit(plug.StreamRecovery{Attempt: r.empties, Of: maxEmpties, Reason: plug.RecoveryEmpty})
 	notice := noticeEmpty
-	if r.kept != "" { // it is still to go on with that
+	if r.summary != nil {
+		notice = noticeNone
+	} else if r.kept != "" { // it is still to go on with that
 		notice = noticeOn
 	}
 	return r.fresh(notice, grown(firstWait, 0))

@@ -83,7 +83,7 @@ func unusable(cut bool, output int) error {
 }
 
 // summarized looks at an answer that is to be a checkpoint. What of one broke off is
-// of no use: it is asked for anew.
+// of no use, and so is what a model says beside a call: it is asked for anew.
 func (r *request) summarized(a *answer) (done bool, err error) {
 	a.text = nil
 	switch {
@@ -96,13 +96,18 @@ func (r *request) summarized(a *answer) (done bool, err error) {
 	case a.err != nil:
 		r.spent(a)
 		return false, r.broke(a)
-	case a.message.Text == "" && a.message.Truncated:
+	case a.said() == "" && a.message.Truncated:
 		r.spent(a)
 		return false, unusable(true, r.summary.output)
-	case a.message.Text == "":
+	case a.said() == "", len(a.message.Calls) > 0 && !structured(a.said()):
 		r.spent(a)
 		a.message = nil
 		return false, r.empty(a)
 	}
 	return true, nil
+}
+
+func structured(answer string) bool {
+	c, _ := compact.Read(answer, false)
+	return c.Structured
 }

@@ -36,12 +36,16 @@ func (r *request) completed(a *answer, m llm.Message) error {
 	r.count(a, plug.SpentOnTurn, u, guessed)
 	done.Beside, done.Sent = r.beside(), r.o.Last.Turn(r.differs)
 	done.Tokens = r.tokens
-	if !guessed {
+	believed := !guessed && r.believes(*u)
+	if believed {
 		r.learn(u.Input)
 	}
 	r.messages = append(r.messages, m)
-	if !guessed {
+	if believed {
 		r.reported, r.reportedAt = u.Input+u.Output, len(r.messages)
+		if window := r.o.Model.ContextWindow; window > 0 {
+			r.reported = min(r.reported, window)
+		}
 	}
 	r.hold(done, m)
 	if len(m.Calls) == 0 {
