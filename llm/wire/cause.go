@@ -133,7 +133,7 @@ func overflow(status int, named llm.Cause, r report) bool {
 		}
 	}
 	return contains(r.evidence, overflowPhrases()) ||
-		strings.Contains(r.evidence, "input token count") && strings.Contains(r.evidence, "exceeds the maximum")
+		contains(r.evidence, roomWords()) && contains(r.evidence, excessWords())
 }
 
 // overflowPhrases are how servers word an overflow, in lower case. A wrong match
@@ -155,7 +155,25 @@ func overflowPhrases() []string {
 		"context window exceeds limit",       // MiniMax
 		"exceeds the limit of",               // Copilot
 		"too many tokens",
+		"input is too long",                                          // Bedrock
+		"prompt exceeds max length",                                  // z.ai
+		"max_new_tokens` must be <=", "`inputs` must have less than", // TGI
+		"range of input length should be", // DashScope
 	}
+}
+
+// roomWords and excessWords name together, in any order, what many servers word in their
+// own way: "input length and max_tokens exceed context limit", "the input is longer than
+// the model's context length", "context size has been exceeded".
+func roomWords() []string {
+	return []string{
+		"context length", "context size", "context window", "context limit",
+		"input token count", "prompt token count", "number of input tokens", "input length",
+	}
+}
+
+func excessWords() []string {
+	return []string{"exceed", "longer than", "greater than", "larger than", "too long", "too large", "too big", "overflow"}
 }
 
 // quotaPhrases are how servers word a quota that waiting does not refill soon,

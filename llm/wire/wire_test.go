@@ -104,6 +104,13 @@ func TestC039OverflowTable(t *testing.T) {
 		"The number of tokens is greater than the context length", "The input token count (9) exceeds the maximum number of tokens allowed (8)",
 		"Prompt contains 9 tokens, too large for model with 8 maximum", "Your request exceeded model token limit: 8",
 		"invalid params, context window exceeds limit", "prompt token count of 9 exceeds the limit of 8", "Too many tokens in the prompt",
+		"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens` and try again",
+		"Input is too long for requested model.", "Prompt exceeds max length", "Context size has been exceeded.",
+		"Requested tokens (600) exceed context window of 512", "The input (8000 tokens) is longer than the model's context length (4096 tokens).",
+		"Requested token count exceeds the model's maximum context length of 4096 tokens.", "Range of input length should be [1, 30720]",
+		"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 20 `max_new_tokens`",
+		"Input validation error: `inputs` must have less than 1024 tokens. Given: 1500", "the input length exceeds the context length",
+		"the number of input tokens 5000 cannot exceed the total tokens limit 4096 for this model", "context window overflow",
 	} {
 		body, _ := json.Marshal(map[string]any{"error": map[string]any{"message": text, "type": "invalid_request_error", "code": 400}})
 		for _, status := range []int{400, 413, 500} {
@@ -113,6 +120,15 @@ func TestC039OverflowTable(t *testing.T) {
 		}
 		if got := (Server{}).Status(answer(429, string(body))).Cause; got == llm.CauseContextLength {
 			t.Errorf("429 %q: got %s", text, got)
+		}
+	}
+	for _, text := range []string{
+		"Invalid 'messages[3].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 41 instead.",
+		"max_tokens is too large: 20000. This model supports at most 4096 completion tokens", "tools exceed the maximum of 128",
+	} {
+		body, _ := json.Marshal(map[string]any{"error": map[string]any{"message": text, "type": "invalid_request_error"}})
+		if got := (Server{}).Status(answer(400, string(body))).Cause; got != llm.CauseBadRequest {
+			t.Errorf("%q: got %s", text, got)
 		}
 	}
 	for _, word := range []string{"context_length_exceeded", "exceed_context_size_error"} {
