@@ -85,6 +85,22 @@ func TestAnIndexThatIsDamagedInsideIsMadeAgain(t *testing.T) {
 	}
 }
 
+// Symptom: each search fails for ever, with "UNIQUE constraint failed". Trigger: the mark
+// stands before what is filed, or is gone.
+func TestAnIndexWhoseMarkIsWrongIsMadeAgain(t *testing.T) {
+	for _, change := range []string{`UPDATE mark SET seq = 0`, `UPDATE mark SET seq = -5`, `UPDATE mark SET seq = 'x'`, `DELETE FROM mark`} {
+		b := newBench(t)
+		b.session("s", user("apple"), user("pear"))
+		b.finds("apple")
+		if err := b.at.Exec(t.Context(), change); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.finds("apple"); !slices.Equal(got, []string{"s"}) {
+			t.Errorf("%s: got %v", change, got)
+		}
+	}
+}
+
 // reopened is the same index beside another database file.
 func (b *bench) reopened(file []byte) {
 	b.t.Helper()

@@ -90,17 +90,18 @@ func (x *Index) renew(ctx context.Context) error {
 }
 
 // Result codes of SQLite (rescode.html).
-const codeError, codeCorrupt, codeNotADatabase = 1, 11, 26
+const codeError, codeCorrupt, codeConstraint, codeNotADatabase = 1, 11, 19, 26
 
-// damaged reports whether an error tells that the file is damaged. One that is in use,
-// may not be read, or has no room on its disk, is not.
+// damaged reports whether an error tells that the file is damaged, or that what is in it
+// does not agree: its mark is not where its messages end. One that is in use, may not be
+// read, or has no room on its disk, is not.
 func damaged(err error) bool {
 	var coded interface{ Code() int }
 	if !errors.As(err, &coded) {
 		return false
 	}
 	code := coded.Code() & 0xff
-	return code == codeCorrupt || code == codeNotADatabase
+	return code == codeCorrupt || code == codeNotADatabase || code == codeConstraint
 }
 
 // unreadable reports whether an error of opening tells of damage, or of other tables.
