@@ -144,8 +144,9 @@ func (l *Ledger) left(a Ask, input float64) (output int, err error) {
 	if limit := l.limits.MaxTokens; limit > 0 {
 		room := int64(limit) - l.spent.tokens - l.out.tokens - int64(input)
 		if room < int64(least) {
+			needs := int64(input) + int64(least)
 			return 0, l.over(fmt.Sprintf("%d tokens (%s)", limit, l.name()), fmt.Sprintf("%d are used", l.spent.tokens),
-				fmt.Sprintf("about %d more with its answer", int64(input)+int64(least)))
+				fmt.Sprintf("about %d more with its answer", needs), needs > int64(limit))
 		}
 		output = int(min(int64(output), room))
 	}
@@ -160,8 +161,9 @@ func (l *Ledger) left(a Ask, input float64) (output int, err error) {
 	}
 	room := limit - l.spent.cost - l.out.cost - input*p.Input
 	if room < float64(least)*p.Output {
+		needs := input*p.Input + float64(least)*p.Output
 		return 0, l.over(fmt.Sprintf("%g (limits.maxCost)", l.limits.MaxCost), fmt.Sprintf("%.4g is spent", l.spent.cost/million),
-			fmt.Sprintf("about %.4g more", (input*p.Input+float64(least)*p.Output)/million))
+			fmt.Sprintf("about %.4g more", needs/million), needs > limit)
 	}
 	if p.Output > 0 {
 		output = int(min(float64(output), room/p.Output))
@@ -177,13 +179,19 @@ func (l *Ledger) name() string {
 	return "limits.maxTokens"
 }
 
-func (l *Ledger) over(limit, used, needs string) error {
+// over is the error of a request for which there is no room; never: the whole budget has
+// none, so that a new prompt would end the same way.
+func (l *Ledger) over(limit, used, needs string, never bool) error {
 	beside := ""
 	if l.out.tokens > 0 {
 		beside = ", other requests are under way"
 	}
+	hint := "raise the limit, or go on with a new prompt, which has the whole budget again"
+	if never {
+		hint = "raise the limit: it is less than one request of this conversation takes"
+	}
 	return llm.Errorf(llm.CauseBudget, "the budget of this run, %s, leaves no room for another request: %s%s, and it takes %s", limit, used, beside, needs).
-		WithHint("raise the limit, or go on with a new prompt, which has the whole budget again")
+		WithHint(hint)
 }
 
 // Settle puts what a request took in the place of what was held for it. Of several

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -85,6 +86,23 @@ func TestCost(t *testing.T) {
 	free := llm.Model{ID: "free", Price: &llm.Price{}}
 	if r, err := New(Limits{MaxCost: 1}).Reserve(Ask{Model: free, Input: 1_000_000, Output: 9_000}); err != nil || r.Output != 9_000 {
 		t.Errorf("a free model: %+v, %v", r, err)
+	}
+}
+
+// Symptom: "go on with a new prompt" is told where that ends the same way. Trigger: a
+// budget that is less than one request takes.
+func TestTheHintIsOfUse(t *testing.T) {
+	dear := llm.Model{ID: "dear", Price: &llm.Price{Input: 2, Output: 10}}
+	for limits, again := range map[Limits]bool{
+		{MaxTokens: 1_000}: false, {MaxTokens: 2_000}: true, {MaxCost: 0.001}: false, {MaxCost: 0.009}: true,
+	} {
+		l := New(limits)
+		l.Used(900, 0.005)
+		_, err := l.Reserve(Ask{Model: dear, Input: 1_000, Output: 5_000})
+		var e *llm.Error
+		if !errors.As(err, &e) || e.Cause != llm.CauseBudget || strings.Contains(e.Hint, "new prompt") != again {
+			t.Errorf("%+v: got %v, %q", limits, err, e.Hint)
+		}
 	}
 }
 
