@@ -20,6 +20,11 @@ func rounds() (results, texts []int) {
 // indices of those that it has changed, in order. Only content changes: calls, ids
 // and results stay, and so does the last thing that the person said.
 func Clip(messages []llm.Message, target int) []int {
+	return clipTo(messages, target, false)
+}
+
+// clipTo is Clip; all: checkpoints and the last thing that the person said, too.
+func clipTo(messages []llm.Message, target int, all bool) []int {
 	results, texts := rounds()
 	sum, last := Chars(messages...), lastSaid(messages)
 	touched := map[int]bool{}
@@ -28,7 +33,8 @@ func Clip(messages []llm.Message, target int) []int {
 			if sum <= target {
 				break
 			}
-			if n := shorten(&messages[i], results[r], texts[r], i == last); n > 0 {
+			keep := !all && (messages[i].Summary || i == last)
+			if n := shorten(&messages[i], results[r], texts[r], keep); n > 0 {
 				sum -= n
 				touched[i] = true
 			}
@@ -74,7 +80,7 @@ func shorten(m *llm.Message, result, text int, keep bool) (less int) {
 			m.Text, m.ProviderData = clip(m.Text, text), nil
 		}
 	case llm.RoleUser:
-		if !m.Summary && !keep {
+		if !keep {
 			m.Text = clip(m.Text, text)
 		}
 	}

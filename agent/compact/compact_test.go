@@ -324,6 +324,20 @@ func TestClip(t *testing.T) {
 	}
 }
 
+// C153. Symptom: the request for a checkpoint is refused as too long, twice, as it was.
+// Trigger: the longest of what is summed up is what the person said, or a checkpoint.
+func TestC153WhatIsSummedUpFits(t *testing.T) {
+	long := strings.Repeat("w", 60_000)
+	messages := []llm.Message{{Role: llm.RoleUser, Summary: true, Text: long}, {Role: llm.RoleAssistant, Text: "a"}, user(long), {Role: llm.RoleAssistant, Text: long}}
+	got := Fit(messages, 2_000)
+	if n := Tokens(got...); n > 2_000 || Chars(messages...) != 180_001 {
+		t.Errorf("%d tokens, and %d characters of what was handed over", n, Chars(messages...))
+	}
+	if got = Fit(messages, 34_000); got[0].Text != long || got[2].Text != long {
+		t.Error("what people said is clipped, though clipping the rest is enough")
+	}
+}
+
 // C157. Symptom: history rendered as text like calls; the model copies the form.
 // Right: nothing in the request for a summary, and nothing in what comes of it,
 // writes a call as text.
