@@ -25,5 +25,7 @@ func imagePhrases() []string {
 		"but images were provided",    // LM Studio
 		"unknown variant `image_url`", // DeepSeek
 		"image content is not supported",
+		"does not support vision", "not support images", "vision is not supported", "vision not supported",
+		"images are not supported", "image inputs are not supported", "support multimodal", "content type image_url",
 	}
 }

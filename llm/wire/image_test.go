@@ -36,6 +36,9 @@ func TestC155RefusedImages(t *testing.T) {
 		{500, "api_error", "invalid image type: application/octet-stream", true},
 		{200, "", "Error in iterating prediction stream: ValueError: Vision add-on is not loaded, but images were provided for processing", true},
 		{422, "", "Failed to deserialize the JSON body: messages[0]: unknown variant `image_url`, expected `text`", true},
+		{400, "invalid_request_error", "This model does not support vision", true},
+		{400, "invalid_request_error", "the model doesn't support multimodal input", true},
+		{400, "", "Images are not supported by this model.", true},
 
 		{400, "invalid_request_error", "messages: the first message must be of the user", false},
 		{500, "server_error", "the image of the container is being pulled", false},
