@@ -160,6 +160,32 @@ func TestCutNow(t *testing.T) {
 	}
 }
 
+func TestHalfNeverPartsACallFromItsResult(t *testing.T) {
+	for seed := range uint64(300) {
+		messages := random(rand.New(rand.NewPCG(seed, 7)))
+		n, ok := Half(messages)
+		if !ok {
+			continue
+		}
+		if n <= 1 || n >= len(messages) {
+			t.Fatalf("seed %d: %d of %d", seed, n, len(messages))
+		}
+		open := map[string]bool{}
+		for _, m := range messages[:n] {
+			for _, c := range m.Calls {
+				open[c.ID] = true
+			}
+			delete(open, m.CallID)
+		}
+		if len(open) > 0 {
+			t.Fatalf("seed %d: %v are open before %d", seed, open, n)
+		}
+	}
+	if n, ok := Half([]llm.Message{user("a"), {Role: llm.RoleAssistant, Text: "b"}}); ok {
+		t.Errorf("of two messages: %d", n)
+	}
+}
+
 func TestFiftyConstraintsSurviveTenCompactions(t *testing.T) {
 	limits := Limits{Window: 32_000, Output: 8_000, Threshold: 0.85}
 	var all []llm.Message

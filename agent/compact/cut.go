@@ -1,6 +1,10 @@
 package compact
 
-import "alisio/llm"
+import (
+	"slices"
+
+	"alisio/llm"
+)
 
 // Cut says how many messages from the front a checkpoint replaces, so that about room
 // tokens of the rest, at most, stay; ok is false when nothing can be replaced. The
@@ -54,6 +58,24 @@ func CutNow(messages []llm.Message, keep, room int) (n int, ok bool) {
 		n, ok = Cut(messages, 1, all/2)
 	}
 	return n, ok
+}
+
+// Half is a safe place about in the middle of messages that are too much for one request,
+// for a checkpoint of the first part alone; ok is false where there is none.
+func Half(messages []llm.Message) (n int, ok bool) {
+	half := Tokens(messages...) / 2
+	safe := append(starts(messages), steps(messages)...)
+	slices.Sort(safe)
+	for _, at := range safe {
+		if at <= 1 { // a checkpoint of one message is no gain
+			continue
+		}
+		if n > 0 && Tokens(messages[:at]...) > half {
+			break
+		}
+		n = at
+	}
+	return n, n > 0
 }
 
 // starts are where the turns of a person begin.

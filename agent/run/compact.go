@@ -38,6 +38,8 @@ const (
 	leastAnswer = 64
 	// leastCheckpoint is what a checkpoint needs to be of any use, in tokens.
 	leastCheckpoint = 512
+	// maxHalved is how often less is summed up where all of it is too long for that.
+	maxHalved = 2
 )
 
 // compacting is what a run knows of its compactions.
@@ -203,17 +205,27 @@ func (l *loop) compact(reason plug.CompactionReason) error {
 		l.tellFailures(failures)
 	}
 	c, usage, err := l.summarize(l.messages[:n], wishes)
+	for range maxHalved {
+		half, ok := compact.Half(l.messages[:n])
+		if !ok || llm.CauseOf(err) != llm.CauseContextLength {
+			break
+		}
+		n = half
+		c, usage, err = l.summarize(l.messages[:n], wishes)
+	}
 	if err != nil {
 		return l.unmade(reason, err)
 	}
 	replaced, kept := l.messages[:n], l.messages[n:]
 	messages := append([]llm.Message{c.Message(replaced, l.bounds())}, kept...)
-	if reason == plug.CompactManual && compact.Tokens(messages[0]) >= compact.Tokens(replaced...) {
+	// By estimates alone: what is known of the server's count changed in between.
+	was, is := compact.Tokens(l.messages...), compact.Tokens(messages...)
+	switch longer := is >= was; {
+	case longer && reason == plug.CompactManual:
 		return l.skipped(reason, before, "the checkpoint would be longer than what it stands for")
-	}
-	if after := l.density.Whole(l.fixed() + compact.Tokens(messages...)); reason != plug.CompactManual && after >= before {
+	case longer:
 		l.emit(plug.CompactionFailed{Beside: l.beside(), Reason: reason, Error: "the checkpoint is longer than what it stands for"})
-		return notShorter(before, after)
+		return notShorter(was, is)
 	}
 	switch err := l.replace(store, session.Compaction{RunID: l.in.RunID, Checkpoint: &messages[0], Kept: kept}, messages); {
 	case errors.Is(err, session.ErrNotActive):
@@ -221,7 +233,13 @@ func (l *loop) compact(reason plug.CompactionReason) error {
 	case err != nil:
 		return err
 	}
-	return l.compacted(reason, c, usage, before, n)
+	if err := l.compacted(reason, c, usage, before, n); err != nil {
+		return err
+	}
+	if is = compact.Tokens(l.messages...); is >= was && reason != plug.CompactManual { // by what plugins added
+		return notShorter(was, is)
+	}
+	return nil
 }
 
 // unmade tells that no checkpoint came of a compaction. A run goes on without one that
@@ -306,13 +324,7 @@ func (l *loop) compacted(reason plug.CompactionReason, c compact.Checkpoint, u l
 	l.replaced, l.unmadeTimes = &told, 0
 	l.emit(told)
 	l.emit(plug.PrefixChanged{Cause: plug.PrefixCompaction})
-	if err := l.storeError(); err != nil {
-		return err
-	}
-	if reason != plug.CompactManual && told.After >= before {
-		return notShorter(before, told.After)
-	}
-	return nil
+	return l.storeError()
 }
 
 func (l *loop) tellFailures(failures []HookFailure) {

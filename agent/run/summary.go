@@ -17,6 +17,9 @@ type summary struct {
 	output   int
 }
 
+// size is what it takes of the window, by estimate, in tokens.
+func (s *summary) size() int { return compact.Tokens(s.messages...) + s.output }
+
 // summaryOf makes the request for a checkpoint of messages: clipped, when they take too
 // much beside it.
 func (l *loop) summaryOf(messages []llm.Message, ask llm.Message) *summary {
@@ -48,8 +51,11 @@ func (l *loop) summarize(messages []llm.Message, wishes []compact.Wish) (c compa
 			r.shrunk = true
 			r.refused()
 			r.spent(a)
-			r.summary = l.summaryOf(messages, ask)
-			continue
+			was := *r.summary
+			if r.summary = l.summaryOf(messages, ask); r.summary.size() < was.size() {
+				continue
+			}
+			return c, u, a.err
 		}
 		done, err := r.summarized(a)
 		if err != nil {

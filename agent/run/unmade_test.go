@@ -149,3 +149,25 @@ func TestAWindowSmallerThanWasSaidIsLearned(t *testing.T) {
 		t.Error("answers are still capped for a larger window")
 	}
 }
+
+// Symptom: a session that no run and no /compact helps any more: the request for a
+// checkpoint is refused, too, each time. Trigger: clipping makes it not short enough.
+func TestWhatIsTooLongForACheckpointIsSummedUpInParts(t *testing.T) {
+	m := &model{summary: wrote("g"), answer: func(n int, _ llm.Request) llm.Message {
+		return llm.Message{Text: fmt.Sprint("answer ", n, strings.Repeat("w", 350))}
+	}}
+	b := compactBench(t, m, 16_000)
+	for i := range 40 {
+		b.run(t.Context(), fmt.Sprint("prompt ", i))
+	}
+	m.window = 4_000
+	b.run(t.Context(), "go on")
+	if done := told[plug.CompactionCompleted](b); len(done) != 1 || done[0].Replaced < 10 || done[0].Replaced > 50 {
+		t.Errorf("got %+v, %v", done, b.types())
+	}
+	for i := 1; i < len(m.summaries); i++ {
+		if a, b := m.summaries[i-1], m.summaries[i]; texts(a.Messages) == texts(b.Messages) {
+			t.Error("the same is asked twice")
+		}
+	}
+}
