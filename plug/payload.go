@@ -133,11 +133,22 @@ const (
 	SourceDefault OutputSource = "default"
 )
 
-// ResponseTruncated tells that the output limit cut a usable answer.
+// OutputBound says what left an answer less room than its limit.
+type OutputBound string
+
+// The bounds of answers beside their limit.
+const (
+	BoundWindow OutputBound = "window"
+	BoundBudget OutputBound = "budget"
+)
+
+// ResponseTruncated tells that the output limit cut a usable answer. Bound is empty
+// where the limit was that of Source.
 type ResponseTruncated struct {
 	Turn            int          `json:"turn"`
 	MaxOutputTokens int          `json:"maxOutputTokens"`
 	Source          OutputSource `json:"source"`
+	Bound           OutputBound  `json:"bound,omitempty"`
 }
 
 // RunCompleted ends a run whose model had nothing more to do.

@@ -14,17 +14,30 @@ func (r *request) reserve(a *answer) error {
 	r.left = 0
 	b := r.body()
 	a.input = r.fixed() + compact.Tokens(b.Messages...)
-	held, err := r.o.Ledger.Reserve(ledger.Ask{
-		Model: r.o.Model, Input: a.input, Output: r.room(a.input, b.MaxOutputTokens),
-	})
+	room := r.room(a.input, b.MaxOutputTokens)
+	held, err := r.o.Ledger.Reserve(ledger.Ask{Model: r.o.Model, Input: a.input, Output: room})
 	if err != nil {
 		return err
 	}
 	a.held, r.left = held, held.Output
 	if r.summary == nil {
-		r.sentOutput = held.Output
+		r.sentOutput, r.outputBound = held.Output, r.boundBy(held.Output, room)
 	}
 	return nil
+}
+
+// boundBy says what made the cap of an answer less than its limit, if something did.
+func (r *request) boundBy(sent, room int) plug.OutputBound {
+	boundless := r.o.Model
+	boundless.ContextWindow = 0
+	limit, _ := r.o.Limits.output(r.in.MaxOutputTokens, boundless)
+	switch {
+	case sent < room:
+		return plug.BoundBudget
+	case sent < limit:
+		return plug.BoundWindow
+	}
+	return ""
 }
 
 // room is what the window leaves of the cap of an answer, but something useful (C153).

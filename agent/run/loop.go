@@ -91,6 +91,7 @@ type asked struct {
 type answerCap struct {
 	maxOutput    int
 	outputSource plug.OutputSource
+	outputBound  plug.OutputBound
 	// sentOutput is what the budget left of it in the last request.
 	sentOutput int
 }

@@ -229,7 +229,10 @@ func (r *request) cutError(a *answer, reason plug.CutReason) *llm.Error {
 		what = "before it was usable"
 	}
 	hint := "raise limits.maxOutputTokens, ask for smaller steps, or lower --effort"
-	if r.sentOutput < r.maxOutput {
+	switch r.outputBound {
+	case plug.BoundWindow:
+		hint = "the model's window left no more: ask for smaller steps, /compact the conversation, lower --effort, or use a model with a larger window"
+	case plug.BoundBudget:
 		hint = "the budget left no more: raise limits.maxTokens or limits.maxCost, or go on with a new prompt, which has the whole budget again"
 	}
 	return llm.Errorf(llm.CauseOutputTruncated, "the answer was cut %s%s (output limit: %d tokens)", what, after(r.cuts+1), r.sentOutput).WithHint(hint)

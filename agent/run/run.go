@@ -206,7 +206,7 @@ func (l *loop) answered(m llm.Message) (again bool, err error) {
 	}
 	if m.Truncated {
 		l.truncated = true
-		l.emit(plug.ResponseTruncated{Turn: l.turn, MaxOutputTokens: l.sentOutput, Source: l.outputSource})
+		l.emit(plug.ResponseTruncated{Turn: l.turn, MaxOutputTokens: l.sentOutput, Source: l.outputSource, Bound: l.outputBound})
 	}
 	return l.more()
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"alisio/agent/ledger"
 	"alisio/llm"
 	"alisio/plug"
 )
@@ -190,6 +191,32 @@ func TestUsableTextOfACutAnswer(t *testing.T) {
 			t.Errorf("the next prompt tells %q", got)
 		}
 	})
+}
+
+// Symptom: a person raises limits.maxOutputTokens, and the answers stay as short. Trigger:
+// it was the window, or the budget, that left no more, and the notice named that key.
+func TestACutAnswerTellsWhatBoundedIt(t *testing.T) {
+	for _, c := range []struct {
+		window, limit, budget int
+		want                  plug.OutputBound
+	}{
+		{0, 700, 0, ""},
+		{8_000, 2_000, 0, ""},
+		{8_000, 2_001, 0, plug.BoundWindow},
+		{8_000, 0, 0, plug.BoundWindow},
+		{0, 4_000, 2_000, plug.BoundBudget},
+		{8_000, 4_000, 1_500, plug.BoundBudget},
+		{8_000, 700, 100_000, ""},
+	} {
+		p := &fake{answers: []answerFunc{message(llm.Message{Role: llm.RoleAssistant, Text: "half", Truncated: true})}}
+		b := newBench(t, p, all, nil)
+		b.o.Model.ContextWindow, b.o.Limits.MaxOutputTokens = c.window, c.limit
+		b.o.Ledger = ledger.New(ledger.Limits{MaxTokens: c.budget})
+		b.run(t.Context(), "go")
+		if got := told[plug.ResponseTruncated](b); len(got) != 1 || got[0].Bound != c.want {
+			t.Errorf("window %d, limit %d, budget %d: got %+v, want bound %q", c.window, c.limit, c.budget, got, c.want)
+		}
+	}
 }
 
 func TestTruncationRecoveriesAreConfigurable(t *testing.T) {

@@ -131,7 +131,7 @@ func (t *Text) Event(e plug.Event) {
 	case plug.CompactionStarted, plug.CompactionCompleted, plug.CompactionFailed, plug.ContextReduced:
 		t.compacted(d)
 	case plug.ResponseTruncated:
-		t.notice("the answer was cut at %d output tokens (limits.maxOutputTokens)", d.MaxOutputTokens)
+		t.notice("the answer was cut at %d output tokens (%s)", d.MaxOutputTokens, cutBy(d.Bound))
 	case plug.RunCompleted:
 		t.endLine()
 		t.deaf()
@@ -299,6 +299,17 @@ func (t *Text) showDiff(r *plug.Result) {
 			t.note("    " + text.Clip(text.Plain(strings.TrimRight(line, "\r\n")), maxLine))
 		}
 	}
+}
+
+// cutBy says what bounded an answer.
+func cutBy(b plug.OutputBound) string {
+	switch b {
+	case plug.BoundBudget:
+		return "the budget of this run leaves no more"
+	case plug.BoundWindow:
+		return "the model's window leaves no more"
+	}
+	return "limits.maxOutputTokens"
 }
 
 func (t *Text) notice(format string, args ...any) {

@@ -127,6 +127,18 @@ func TestFailure(t *testing.T) {
 	}
 }
 
+func TestACutAnswerNamesWhatBoundedIt(t *testing.T) {
+	for bound, want := range map[plug.OutputBound]string{
+		"":               "notice: the answer was cut at 700 output tokens (limits.maxOutputTokens)\n",
+		plug.BoundWindow: "notice: the answer was cut at 700 output tokens (the model's window leaves no more)\n",
+		plug.BoundBudget: "notice: the answer was cut at 700 output tokens (the budget of this run leaves no more)\n",
+	} {
+		if _, got := show(plug.ResponseTruncated{Turn: 1, MaxOutputTokens: 700, Bound: bound}); got != want {
+			t.Errorf("%q: got %q, want %q", bound, got, want)
+		}
+	}
+}
+
 func TestNotices(t *testing.T) {
 	var b bytes.Buffer
 	log := slog.New(NewNotices(&b))
