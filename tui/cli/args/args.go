@@ -264,11 +264,14 @@ func (t *Table[S, R]) unknownFlag(word, name string, words []string) error {
 	if ok {
 		return fmt.Errorf("unknown flag %s, did you mean %q?", Quote(word), "--"+near)
 	}
-	command := "COMMAND"
+	command, literal := "COMMAND", ""
 	if line := t.line(words); line.Unknown == nil && line.Name != "" {
 		command = line.Name
+		if len(name) > 1 && !strings.HasPrefix(word, "--") && strings.Contains(line.Command.Args, "…") {
+			literal = "; behind -- it is a word"
+		}
 	}
-	return fmt.Errorf("unknown flag %s; %s %s --help lists its flags", Quote(word), t.Program, command)
+	return fmt.Errorf("unknown flag %s; %s %s --help lists its flags%s", Quote(word), t.Program, command, literal)
 }
 
 // unknownCommand tells of a word that is no command. below is the command of

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"alisio/agent"
 	"alisio/agent/text"
@@ -106,12 +108,43 @@ func (c *Call) printFound(ctx context.Context, store *agent.Store, found agent.F
 		if h.Messages > 1 {
 			line += fmt.Sprintf("  [%d messages]", h.Messages)
 		}
-		if colour && h.Match != "" {
-			snippet = strings.TrimLeft(h.Before, " ") + "\x1b[1m" + h.Match + "\x1b[0m" + strings.TrimRight(h.After, " ")
+		role := "    " + text.Line(string(h.Role)) + ": "
+		said := plain.Fit(c.Stdout, role+snippet)
+		if colour {
+			said = embolden(said, role+strings.TrimLeft(h.Before, " "), h.Match)
 		}
-		if err := c.Print(line + "\n    " + text.Line(string(h.Role)) + ": " + snippet + "\n"); err != nil {
+		if err := c.Print(line + "\n" + said + "\n"); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// embolden has match stand out in a text that was broken into lines, in which it stands
+// behind before. What breaks lines moves spaces alone, so that all else is counted.
+func embolden(said, before, match string) string {
+	ink := func(s string) int { return len(strings.Join(strings.Fields(s), "")) }
+	start := ink(before)
+	end := start + ink(match)
+	var b strings.Builder
+	n, bold := 0, false
+	for _, r := range said {
+		space := unicode.IsSpace(r)
+		switch {
+		case bold && (n >= end || r == '\n'):
+			b.WriteString("\x1b[0m")
+			bold = false
+		case !bold && !space && n >= start && n < end:
+			b.WriteString("\x1b[1m")
+			bold = true
+		}
+		b.WriteRune(r)
+		if !space {
+			n += utf8.RuneLen(r)
+		}
+	}
+	if bold {
+		b.WriteString("\x1b[0m")
+	}
+	return b.String()
 }

@@ -310,3 +310,19 @@ func TestDescribed(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// Symptom: of a snippet that fills several lines of a terminal, escapes run over the
+// indent, or the wrong word stands out. Trigger: the match is where a line is broken.
+func TestWhatWasFoundStandsOut(t *testing.T) {
+	for _, c := range []struct{ said, before, match, want string }{
+		{"    user: a b c", "    user: a ", "b", "    user: a \x1b[1mb\x1b[0m c"},
+		{"    user: a b", "    user: a ", "b", "    user: a \x1b[1mb\x1b[0m"},
+		{"    user: a bé\n    c d", "    user: a ", "bé c", "    user: a \x1b[1mbé\x1b[0m\n    \x1b[1mc\x1b[0m d"},
+		{"    user: lo\n    ng", "    user: ", "long", "    user: \x1b[1mlo\x1b[0m\n    \x1b[1mng\x1b[0m"},
+		{"    user: a", "    user: a", "", "    user: a"},
+	} {
+		if got := embolden(c.said, c.before, c.match); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.said, got, c.want)
+		}
+	}
+}
