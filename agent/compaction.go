@@ -219,23 +219,23 @@ func (a *App) UndoCompaction(ctx context.Context, sessionID string) (u Undone, e
 		return u, session.Caused(err)
 	}
 	u.Restored = len(gone)
-	u.Due = a.due(ctx, sessionID)
+	fill, _ := a.filled(ctx, sessionID)
+	u.Due = fill.Due
 	return u, a.outside.Events(sessionID).Emit(ctx, plug.PrefixChanged{Cause: plug.PrefixUndo})
 }
 
-// due reports whether the next run of a session compacts it; without a model to ask
-// nothing is known of that.
-func (a *App) due(ctx context.Context, id string) bool {
+// filled says how full the window of a session is; without a model to ask nothing is
+// known of that.
+func (a *App) filled(ctx context.Context, id string) (run.Fill, error) {
 	choice, err := a.modelFor(ctx, id, "")
 	if err != nil {
-		return false
-	}
-	c, err := a.conversation(id)
-	if err != nil {
-		return false
+		return run.Fill{}, err
 	}
 	messages, err := a.store.Messages(ctx, id)
-	return err == nil && run.Due(ctx, a.runOptions(c, choice, nil), messages)
+	if err != nil {
+		return run.Fill{}, err
+	}
+	return run.Filled(ctx, a.runOptions(a.look(id), choice, nil), messages)
 }
 
 func hookFailures(failed []host.Failure) (all []run.HookFailure) {

@@ -105,7 +105,7 @@ func (a *App) look(id string) *conversation {
 	if c != nil {
 		return c
 	}
-	c = &conversation{id: id, dir: a.o.Dir, tree: &tree{root: id, asks: gate.NewTree(a.o.Asker, a.waits)}, files: a.files}
+	c = &conversation{id: id, dir: a.o.Dir, tree: &tree{root: id, asks: gate.NewTree(a.o.Asker, a.waits)}, files: a.files, texts: make(map[string]string)}
 	if head, err := a.store.Session(context.Background(), id); a.children != nil && id != "" && err == nil && head.Parent != "" {
 		c.parent = head.Parent
 		c.ceiling, _ = a.children.Ceiling(context.Background(), id) // the strictest, when it can not be read

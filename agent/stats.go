@@ -6,10 +6,14 @@ import (
 
 	"alisio/agent/account"
 	"alisio/agent/perm"
+	"alisio/agent/run"
 	"alisio/agent/session"
 	"alisio/llm"
 	"alisio/plug"
 )
+
+// Fill is how full the window of a session is.
+type Fill = run.Fill
 
 // Stats is what a session used so far.
 type Stats struct {
@@ -17,7 +21,9 @@ type Stats struct {
 	// Begins is how many tokens, estimated, each request begins with beside instruction
 	// files where requests are kept small, else zero.
 	Begins int
-	Runs   int
+	// Fill is how full the window is, zero where that is not known.
+	Fill Fill
+	Runs int
 	// Cut: there are more runs, and the tokens are those of the last ones alone.
 	Cut      bool
 	Messages int
@@ -46,6 +52,7 @@ func (a *App) Stats(ctx context.Context, sessionID string) (Stats, error) {
 		return s, session.Caused(err)
 	}
 	s.Messages = len(messages)
+	s.Fill, _ = a.filled(ctx, sessionID)
 	if l, ok := a.store.(session.RunList); ok {
 		runs, err := l.Runs(ctx, sessionID, mostRuns+1)
 		if err != nil {

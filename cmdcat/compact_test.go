@@ -40,8 +40,8 @@ func TestCompactShowUndo(t *testing.T) {
 	for _, kind := range kinds {
 		b := newBench(t, kind, saying(t, "one", "two", "three", "four", `{"goal":"to talk"}`, `{"goal":"again"}`))
 		id := b.talked(4)
-		b.fails(id, "/compact --show", "nothing was compacted in this session")
-		b.fails(id, "/compact --undo", "nothing was compacted in this session")
+		b.fails(id, "/compact --show", "no compaction is in effect in this session")
+		b.fails(id, "/compact --undo", "no compaction is in effect in this session")
 		if got := b.said(id, "/compact"); !strings.Contains(got, "4 messages gave way to a checkpoint") {
 			t.Errorf("%s: got %q", kind, got)
 		}
@@ -63,9 +63,48 @@ func TestCompactShowUndo(t *testing.T) {
 		if got := b.said(id, "/compact --undo"); !strings.Contains(got, "4 messages again") {
 			t.Errorf("%s: undone: %q", kind, got)
 		}
-		b.fails(id, "/compact --undo", "nothing was compacted in this session")
+		b.fails(id, "/compact --undo", "no compaction is in effect in this session")
 		if got := b.said(id, "/compact what was said first"); !strings.Contains(got, "4 messages gave way") {
 			t.Errorf("%s: after the undo: %q", kind, got)
+		}
+	}
+}
+
+// Symptom: the tokens of a session are fewer than the sum of what they went for. Trigger:
+// a compaction by hand, which is no run.
+func TestStatsCountWhatWasAskedBesideRuns(t *testing.T) {
+	b := newBench(t, "sqlite", func(o *agent.Options) {
+		long := strings.Repeat("and so on ", 200)
+		o.Provider = scripted(t, fmt.Sprintf(`{"model":"toy","turns":[{"text":%q,"usage":{"input":100,"output":20}},
+			{"text":"two","usage":{"input":200,"output":30}},{"text":"three","usage":{"input":300,"output":40}},
+			{"text":"{\"goal\":\"to talk\"}","usage":{"input":1000,"output":5}}]}`, long))
+		o.Model.ContextWindow = 20_000
+	})
+	id := b.talked(3)
+	before := b.said(id, "/stats")
+	b.said(id, "/compact")
+	after := b.said(id, "/stats")
+	for _, c := range []struct{ in, want string }{
+		{before, "tokens    600 in (0 cached), 90 out\n"},
+		{before, " of 20000 tokens are taken; from "},
+		{after, "tokens    1600 in (0 cached), 95 out\n"},
+		{after, "compactions  1         1000   0       5             59 %\n"},
+	} {
+		if !strings.Contains(c.in, c.want) {
+			t.Errorf("%q is not in\n%s", c.want, c.in)
+		}
+	}
+}
+
+func TestFilled(t *testing.T) {
+	for want, f := range map[string]agent.Fill{
+		"about 70 tokens are taken, of how many is not known (provider.contextWindow)": {Used: 70},
+		"about 70 of 900 tokens are taken":                                             {Used: 70, Window: 900},
+		"about 70 of 900 tokens are taken; from 800 on a prompt compacts":              {Used: 70, Window: 900, At: 800},
+		"about 870 of 900 tokens are taken; the next prompt compacts":                  {Used: 870, Window: 900, At: 800, Due: true},
+	} {
+		if got := filled(f); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -258,9 +258,16 @@ func runStats(ctx context.Context, c *Catalog, in Input) (Result, error) {
 	if s.Cut {
 		runs = "more than " + runs + "; the tokens are those of the last " + runs
 	}
+	used := s.Usage
+	if len(s.Account.Rows) > 0 { // with what was asked beside runs, and below them
+		used = s.Account.Total.Usage
+	}
 	rows := text.Table{
 		{"model", s.Model}, {"agent", s.Agent}, {"runs", runs}, {"messages", strconv.Itoa(s.Messages)},
-		{"tokens", fmt.Sprintf("%d in (%d cached), %d out", s.Usage.Input, s.Usage.CachedInput, s.Usage.Output)},
+		{"tokens", fmt.Sprintf("%d in (%d cached), %d out", used.Input, used.CachedInput, used.Output)},
+	}
+	if s.Fill.Used > 0 {
+		rows = append(rows, []string{"window", filled(s.Fill)})
 	}
 	if b := s.Account.Bytes; b > 0 {
 		rows = append(rows, []string{"prefix", fmt.Sprintf("%d %% of the bytes of requests were those of the one before", 100*s.Account.Shared/b)})
@@ -279,6 +286,21 @@ func runStats(ctx context.Context, c *Catalog, in Input) (Result, error) {
 		out += p + "\n"
 	}
 	return Result{Text: out}, nil
+}
+
+// filled tells how full the window is, and what comes of that.
+func filled(f agent.Fill) string {
+	if f.Window == 0 {
+		return fmt.Sprintf("about %d tokens are taken, of how many is not known (provider.contextWindow)", f.Used)
+	}
+	out := fmt.Sprintf("about %d of %d tokens are taken", f.Used, f.Window)
+	switch {
+	case f.Due:
+		out += "; the next prompt compacts"
+	case f.At > 0:
+		out += fmt.Sprintf("; from %d on a prompt compacts", f.At)
+	}
+	return out
 }
 
 func runTools(_ context.Context, c *Catalog, in Input) (Result, error) {

@@ -249,7 +249,7 @@ func (a Account) Table() text.Table {
 			cost = fmt.Sprintf("%.4g", r.Cost)
 		}
 		if whole > 0 {
-			share = fmt.Sprintf("%d %%", 100*(r.Usage.Input+r.Usage.Output)/whole)
+			share = fmt.Sprintf("%d %%", (100*(r.Usage.Input+r.Usage.Output)+whole/2)/whole)
 		}
 		input := fmt.Sprint(r.Usage.Input)
 		if r.Estimated {

@@ -40,9 +40,26 @@ func Compact(ctx context.Context, o Options, in Input, wish string) (Compacted, 
 	return Compacted{Done: l.replaced, Why: l.whyNot, Usage: l.usage.Usage}, err
 }
 
-// Due reports whether the next run with these messages would compact them at once.
-func Due(ctx context.Context, o Options, messages []llm.Message) bool {
+// Fill is how much of a window a conversation takes, in tokens, by estimate.
+type Fill struct {
+	Used int
+	// Window is zero where it is not known; At is where a run compacts, zero where it
+	// does not by tokens.
+	Window, At int
+	// Due: the next run would compact at once.
+	Due bool
+}
+
+// Filled says how full the window is before the next run with these messages.
+func Filled(ctx context.Context, o Options, messages []llm.Message) (Fill, error) {
 	l := &loop{o: o, caller: ctx, ctx: ctx, messages: messages}
 	l.maxOutput, _ = o.Limits.output(0, o.Model)
-	return !o.Compaction.Off && l.renew() == nil && l.bounds().Due(l.used(), l.chars())
+	if err := l.renew(); err != nil {
+		return Fill{}, err
+	}
+	f := Fill{Used: l.used(), Window: o.Model.ContextWindow}
+	if !o.Compaction.Off {
+		f.At, f.Due = l.bounds().Tokens(), l.bounds().Due(f.Used, l.chars())
+	}
+	return f, nil
 }
