@@ -213,7 +213,7 @@ func TestUndoneCompactions(t *testing.T) {
 		}
 	}
 	for _, failed := range []error{func() error { _, err := a.UndoCompaction(ctx, id); return err }(), func() error { _, err := a.LastCompaction(ctx, id); return err }()} {
-		if llm.CauseOf(failed) != llm.CauseBadRequest || failed.Error() != "nothing was compacted in this session" {
+		if llm.CauseOf(failed) != llm.CauseBadRequest || failed.Error() != "no compaction is in effect in this session" {
 			t.Errorf("got %v", failed)
 		}
 	}

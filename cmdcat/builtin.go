@@ -20,7 +20,7 @@ func builtIn() []entry {
 		core("changelog", "", "what changed in this version", runChangelog),
 		core("clear", "", "begin a new session; this one is kept", runClear, "new").leaves().
 			lasting("nothing is needed, each without --session begins a new session"),
-		core("compact", "[TEXT|--show|--undo]", "sum up the older part of the conversation, TEXT says what to keep of it", runCompact),
+		core("compact", "[TEXT|--show|--undo]", "sum up the older part of the conversation, TEXT says what to keep of it; --show prints what gave way to what, --undo takes the last one back", runCompact),
 		core("effort", "[LEVEL]", "show or set the reasoning effort", runEffort).lasting("--effort"),
 		core("export", "[markdown|jsonl] FILE", "write the session into a new file", runExport),
 		core("model", "[NAME]", "list the models, or switch to one", runModel, "models").lasting("-m"),
@@ -29,7 +29,7 @@ func builtIn() []entry {
 		core("resume", "[ID]", "go on with another session of this workspace", runResume).leaves().lasting("--session"),
 		core("sessions", "", "list the sessions of this workspace", runSessions),
 		core("skills", "", "list the skills", runSkills),
-		core("stats", "", "what this session used so far", runStats),
+		core("stats", "", "what this session used, for what, and how full the window is", runStats),
 		core("tools", "", "the tools, and what keeps one from being offered", runTools),
 		core("ask", "TEXT", "have the agent put a question to you", runAsk).texts().surface(),
 		core("exit", "", "leave", runExit, "quit").surface(),

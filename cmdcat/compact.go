@@ -71,7 +71,7 @@ func compactNow(ctx context.Context, c *Catalog, in Input) (Result, error) {
 func replaced(r agent.Replaced) string {
 	var b strings.Builder
 	if d := r.Told; d != nil {
-		fmt.Fprintf(&b, "%s, %s: about %d tokens before, %d behind it\n", r.When.Local().Format("2006-01-02 15:04"), text.Line(string(d.Reason)), d.Before, d.After)
+		fmt.Fprintf(&b, "%s, %s: about %d tokens before, %d after it\n", r.When.Local().Format("2006-01-02 15:04"), text.Line(string(d.Reason)), d.Before, d.After)
 	}
 	fmt.Fprintf(&b, "\n%s gave way:\n", messages(len(r.Messages)))
 	var rows text.Table

@@ -25,7 +25,7 @@ type Compaction struct {
 var ErrNotActive = errors.New("the conversation is not the one that is stored")
 
 // ErrNoCompaction tells that a session has no compaction that could be undone.
-var ErrNoCompaction = errors.New("nothing was compacted in this session")
+var ErrNoCompaction = errors.New("no compaction is in effect in this session")
 
 // Compactor is what a store implements that can replace messages by a checkpoint.
 // No body is rewritten: what leaves stays stored, what is kept is copied behind the
