@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"alisio/agent/callid"
 	"alisio/agent/perm"
 	"alisio/llm"
 	"alisio/plug"
@@ -250,7 +251,7 @@ func TestUnfitIDsAreReplaced(t *testing.T) {
 		}
 		return []json.RawMessage{json.RawMessage(`{"call_id":` + string(quoted) + `}`)}
 	}
-	longest := strings.Repeat("é", maxIDChars)
+	longest := strings.Repeat("é", callid.MaxChars)
 	for _, c := range []struct {
 		id   string
 		fit  bool
@@ -264,7 +265,7 @@ func TestUnfitIDsAreReplaced(t *testing.T) {
 		b.run(context.Background(), "go")
 		got := b.history()[1]
 		id := got.Calls[0].ID
-		if (id == c.id) != c.fit || !fitID(id) {
+		if (id == c.id) != c.fit || !callid.Fits(id) {
 			t.Errorf("%.20q became %q", c.id, id)
 		}
 		if rows, err := b.store.Calls(context.Background(), "s", id); err != nil || len(rows) != 1 {

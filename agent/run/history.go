@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"alisio/agent/callid"
 	"alisio/agent/output"
 	"alisio/agent/session"
 	"alisio/llm"
@@ -178,7 +179,7 @@ func (l *loop) conclude(out Outcome, last plug.Payload) error {
 func (l *loop) claim(m *llm.Message) error {
 	var ids []string
 	for _, c := range m.Calls {
-		if fitID(c.ID) && !l.usedIDs[c.ID] {
+		if callid.Fits(c.ID) && !l.usedIDs[c.ID] {
 			ids = append(ids, c.ID)
 		}
 	}
@@ -191,6 +192,6 @@ func (l *loop) claim(m *llm.Message) error {
 			l.usedIDs[r.ID] = true
 		}
 	}
-	claimIDs(m, l.usedIDs)
+	callid.Claim(m, l.usedIDs)
 	return nil
 }

@@ -1,10 +1,11 @@
-package run
+// Package callid has the ids of calls be ones that the journal, a message and every server
+// hold as they are, and that a session never used before (spec runner.md, "Ids").
+package callid
 
 import (
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,41 +13,32 @@ import (
 	"alisio/llm"
 )
 
-// NewID returns a random UUIDv4, as sessions and runs carry it.
-func NewID() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails (crypto/rand)
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
-
-// callID returns nine random alphanumerics, the form that every known server
+// random is nine random alphanumerics, the form that every known server
 // takes back.
-func callID() string { return rand.Text()[:9] }
+func random() string { return rand.Text()[:9] }
 
-// maxIDChars bounds a call's id; the longest that is known has 64 characters.
-const maxIDChars = 128
+// MaxChars bounds a call's id; the longest that is known has 64 characters.
+const MaxChars = 128
 
-// fitID reports whether an id comes back from the journal, from the message and
+// Fits reports whether an id comes back from the journal, from the message and
 // from a server as it is.
-func fitID(id string) bool {
-	return id != "" && utf8.ValidString(id) && utf8.RuneCountInString(id) <= maxIDChars && !strings.ContainsFunc(id, unicode.IsControl)
+func Fits(id string) bool {
+	return id != "" && utf8.ValidString(id) && utf8.RuneCountInString(id) <= MaxChars && !strings.ContainsFunc(id, unicode.IsControl)
 }
 
-// claimIDs gives a fresh id to every call of an answer that has none that is fit
+// Claim gives a fresh id to every call of an answer that has none that is fit
 // or one that the session used already, in the provider's data too, before
-// anything is stored (spec runner.md, "Ids").
-func claimIDs(m *llm.Message, used map[string]bool) {
+// anything is stored. Those that it takes are in used then.
+func Claim(m *llm.Message, used map[string]bool) {
 	for i := range m.Calls {
 		c := &m.Calls[i]
-		if fitID(c.ID) && !used[c.ID] {
+		if Fits(c.ID) && !used[c.ID] {
 			used[c.ID] = true
 			continue
 		}
-		old, fresh := c.ID, callID()
+		old, fresh := c.ID, random()
 		for used[fresh] {
-			fresh = callID()
+			fresh = random()
 		}
 		c.ID, used[fresh] = fresh, true
 		if len(m.ProviderData) == 0 {
