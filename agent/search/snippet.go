@@ -35,11 +35,11 @@ func (x *Index) cut(ctx context.Context, h *Hit, query string) (there bool, err 
 // there: as a word, else as a part of one. Letters that differ in marks alone are not
 // found here, and nothing is marked.
 func place(said, query string) (at, length int) {
-	low := lower(said)
+	low := text.Fold(said)
 	for _, alone := range []bool{true, false} {
 		found := false
 		for _, w := range words(query) {
-			needle := lower(w.text)
+			needle := text.Fold(w.text)
 			if w.not || needle == "" {
 				continue
 			}
@@ -81,16 +81,6 @@ func joins(s string, i int) bool {
 
 func inWord(r rune) bool {
 	return !apart(r) && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
-}
-
-// lower writes letters small that take as many bytes so: places stay what they are.
-func lower(s string) string {
-	return strings.Map(func(r rune) rune {
-		if l := unicode.ToLower(r); utf8.RuneLen(l) == utf8.RuneLen(r) {
-			return l
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
 }
 
 // tail is the end of a line, of so many characters at most.

@@ -1,5 +1,7 @@
 package text
 
+import "unicode/utf8"
+
 const (
 	textStyle  = 0xFE0E // VS15
 	emojiStyle = 0xFE0F // VS16
@@ -77,4 +79,23 @@ func Clip(s string, cells int) string {
 		}
 	}
 	return s
+}
+
+// Doubtful reports whether terminals differ in the width of a cluster: emoji, whose
+// number grows yearly, and whatever is joined of several characters but plain
+// combining marks on a letter. After one of these a screen says where it goes on
+// (C091).
+func Doubtful(cluster string) bool {
+	r, n := utf8.DecodeRuneInString(cluster)
+	p := propertyOf(r)
+	if n == len(cluster) {
+		return p.class() == pictographic && p.width() == 2 || p.class() == regional || p.width() == 0
+	}
+	for _, next := range cluster[n:] {
+		q := propertyOf(next)
+		if q.width() != 0 || next == emojiStyle || next == textStyle || q.class() == zwj || q.class() == spacingMark || q.class() == prepend {
+			return true
+		}
+	}
+	return p.width() == 0 || p.class() == prepend
 }

@@ -5,11 +5,31 @@ package text
 // characters, else between clusters. A cluster wider than a whole line becomes
 // "…". There is always at least one line.
 func Wrap(s string, cells int) []string {
+	pieces := wrap(s, cells)
+	lines := make([]string, len(pieces))
+	for i, p := range pieces {
+		lines[i] = ellipsis
+		if !p.tooWide {
+			lines[i] = s[p.from:p.to]
+		}
+	}
+	return lines
+}
+
+// piece is a line of s as the bytes that are in it; tooWide where it is one cluster
+// that no line can hold.
+type piece struct {
+	from, to int
+	tooWide  bool
+}
+
+// wrap is Wrap as places in s.
+func wrap(s string, cells int) []piece {
 	w := wrapper{s: s, cells: max(cells, 1)}
 	for w.next < len(s) {
 		w.step()
 	}
-	return append(w.lines, s[w.start:])
+	return append(w.lines, piece{from: w.start, to: len(s)})
 }
 
 // wrapper is the state of Wrap, in bytes of s and in cells.
@@ -19,7 +39,7 @@ func Wrap(s string, cells int) []string {
 type wrapper struct {
 	s          string
 	cells      int
-	lines      []string
+	lines      []piece
 	start      int  // of the line
 	next       int  // the cluster that is looked at
 	width      int  // of s[start:next]
@@ -95,7 +115,7 @@ func (w *wrapper) tooWide(n int) {
 	if w.next > w.start {
 		w.begin(w.next, w.next)
 	}
-	w.lines = append(w.lines, ellipsis)
+	w.lines = append(w.lines, piece{from: w.next, to: w.next + n, tooWide: true})
 	w.next += n
 	w.start, w.after = w.next, w.next
 }
@@ -105,7 +125,7 @@ func (w *wrapper) chance(at int) { w.cut, w.after, w.carried = at, at, 0 }
 
 // begin ends the line at end and starts the next at start.
 func (w *wrapper) begin(end, start int) {
-	w.lines = append(w.lines, w.s[w.start:end])
+	w.lines = append(w.lines, piece{from: w.start, to: end})
 	w.start, w.cut, w.after = start, start, start
 	w.width, w.carried, w.inked = 0, 0, false
 }
