@@ -68,6 +68,10 @@ func page(topic string) (string, error) {
 	body, readErr := manual.ReadFile("manual/" + topic + ".txt")
 	switch {
 	case readErr != nil && !command:
+		if pages := speakOf(topic); len(pages) > 0 {
+			return "", fmt.Errorf("no help page is named %s; these speak of it: %s (alisio help %s)",
+				args.Quote(topic), strings.Join(pages, ", "), pages[0])
+		}
 		return "", args.Unknown("help topic", topic, helpTopics())
 	case !command:
 		return string(body), nil
@@ -80,6 +84,25 @@ func page(topic string) (string, error) {
 		return text + "\nCommands, each with --help:\n" + commandLine().CommandLines(line.Name, line.Command.Subs), nil
 	}
 	return text + "\nFlags:\n" + commandLine().FlagLines(line.Name), nil
+}
+
+// speakOf are the topics whose pages have a word, those that have it most often first.
+func speakOf(word string) []string {
+	const least = 3 // characters; shorter words stand in every page
+	if len(word) < least {
+		return nil
+	}
+	var pages []string
+	times := map[string]int{}
+	for _, t := range topics() {
+		page, err := manual.ReadFile("manual/" + t + ".txt")
+		if n := strings.Count(text.Fold(string(page)), text.Fold(word)); err == nil && n > 0 {
+			pages = append(pages, t)
+			times[t] = n
+		}
+	}
+	slices.SortStableFunc(pages, func(a, b string) int { return times[b] - times[a] })
+	return pages
 }
 
 // runVersion prints the version.
