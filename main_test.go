@@ -195,7 +195,7 @@ var arrows = []repocheck.Row{
 
 	{Package: "cmdcat", May: []string{"agent", "agent/config", "agent/text", "llm"}},
 
-	{Package: "tui/term"},
+	{Package: "tui/term", May: []string{"agent/text"}},
 	{Package: "tui", May: []string{"agent/diff", "agent/text", "tui/term"}},
 	{Package: "tui/plain", May: []string{"agent", "cmdcat", "plug", "llm", "agent/text", "tui/term"}},
 	{Package: "tui/cli/args", May: []string{"agent/config", "llm"}},

@@ -16,10 +16,10 @@ const (
 	Tab
 	Backspace
 	Escape
-	Up
+	Up // to Left in the order of their escape sequences
 	Down
-	Left
 	Right
+	Left
 	Home
 	End
 	PageUp
@@ -60,8 +60,9 @@ const (
 type Key struct {
 	Code Code
 	Mods Mods
-	// Text is what the key types: one grapheme cluster or more, free of controls; empty
-	// for keys that type nothing, and with Ctrl, Alt, Super, Hyper or Meta.
+	// Text is what the key types: a character, with the kitty protocol perhaps more, free
+	// of controls; empty for keys that type nothing, and with Ctrl, Alt, Super, Hyper or
+	// Meta. A cluster of several characters comes as several keys.
 	Text string
 	// Base is the character at the key's place on a US keyboard where the terminal tells,
 	// so that shortcuts work with other scripts; else 0.
