@@ -8,3 +8,6 @@ import "syscall"
 const tcflsh = 0x540B
 
 func discard(fd uintptr) { syscall.Syscall(syscall.SYS_IOCTL, fd, tcflsh, syscall.TCIFLUSH) }
+
+// dropOutput throws away what was written and not taken yet.
+func dropOutput(fd uintptr) { syscall.Syscall(syscall.SYS_IOCTL, fd, tcflsh, syscall.TCOFLUSH) }

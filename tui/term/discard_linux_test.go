@@ -26,7 +26,10 @@ func terminal(t *testing.T) (master, slave *os.File) {
 		{syscall.TIOCGPTN, unsafe.Pointer(&n)}, {syscall.TIOCSPTLCK, unsafe.Pointer(&unlock)},
 		{syscall.TIOCSWINSZ, unsafe.Pointer(&size)},
 	} {
-		if _, _, e := syscall.Syscall(syscall.SYS_IOCTL, master.Fd(), call.request, uintptr(call.arg)); e != 0 {
+		var e syscall.Errno
+		// Not by Fd, which would let no read end by a Close.
+		control(master, func(fd uintptr) { _, _, e = syscall.Syscall(syscall.SYS_IOCTL, fd, call.request, uintptr(call.arg)) })
+		if e != 0 {
 			t.Fatal(e)
 		}
 	}
