@@ -75,7 +75,7 @@ func (s *Screen) Contains(text string) bool {
 	var b strings.Builder
 	for y := range s.Cells {
 		if s.Wrapped[y] {
-			b.WriteString(rowText(s.Cells[y]))
+			b.WriteString(rowText(withoutPadding(s.Cells[y])))
 		} else {
 			b.WriteString(s.Row(y) + "\n")
 		}
@@ -137,7 +137,7 @@ func (t *Terminal) Lines() []string {
 	var b strings.Builder
 	for _, r := range slices.Concat(t.main.kept(), t.main.rows) {
 		if r.wrapped {
-			b.WriteString(rowText(r.cells))
+			b.WriteString(rowText(withoutPadding(r.cells)))
 			continue
 		}
 		b.WriteString(r.String())
