@@ -6,6 +6,7 @@ import (
 
 	"alisio/agent/text"
 	"alisio/tui/term"
+	"alisio/tui/tuitest/keys"
 )
 
 // Send sends bytes as they are, as for input that no terminal should send.
@@ -20,36 +21,30 @@ func (t *Terminal) Type(s string) {
 		case "\t":
 			t.Key(term.Key{Code: term.Tab})
 		default:
-			t.Key(typed(cluster))
+			t.Key(keys.Typed(cluster))
 		}
 	}
-}
-
-// typed is the key that types a cluster on a US keyboard, as far as it has one.
-func typed(cluster string) term.Key {
-	k := term.Key{Text: cluster}
-	r := []rune(cluster)
-	k.Code = term.Code(r[0])
-	if small := unshifted(r[0]); len(r) == 1 && small != r[0] {
-		k.Code, k.Mods = term.Code(small), term.Shift
-	}
-	return k
 }
 
 // Key presses a key, and releases it where the program wants to know.
 func (t *Terminal) Key(k term.Key) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.in.send(t.encode(k, pressed), false)
-	if t.on.flags()&flagEvents != 0 {
-		t.in.send(t.encode(k, released), false)
+	t.in.send(t.encode(k, keys.Pressed), false)
+	if t.on.flags()&keys.Events != 0 {
+		t.in.send(t.encode(k, keys.Released), false)
 	}
+}
+
+// encode is what a key sends in the modes that are set.
+func (t *Terminal) encode(k term.Key, event int) string {
+	return keys.Encode(k, keys.Modes{Kitty: t.on.flags(), Other: t.other, Format: t.format, Application: t.private[1]}, event)
 }
 
 // Press presses keys by their names: "ctrl+a", "shift+enter", "alt+left", "f5", "é".
 func (t *Terminal) Press(names ...string) error {
 	for _, name := range names {
-		k, err := ParseKey(name)
+		k, err := keys.Parse(name)
 		if err != nil {
 			return err
 		}
@@ -62,7 +57,7 @@ func (t *Terminal) Press(names ...string) error {
 func (t *Terminal) Repeat(k term.Key) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.in.send(t.encode(k, repeated), false)
+	t.in.send(t.encode(k, keys.Repeated), false)
 }
 
 // Paste pastes text: its newlines become returns and controls are left out, as terminals
@@ -129,7 +124,7 @@ func (t *Terminal) Mouse(m term.Mouse) {
 			term.WheelUp: term.Up, term.WheelDown: term.Down, term.WheelLeft: term.Left, term.WheelRight: term.Right,
 		}[m.Button]
 		for range t.opts.WheelPresses {
-			t.in.send(t.encode(term.Key{Code: arrow}, pressed), false)
+			t.in.send(t.encode(term.Key{Code: arrow}, keys.Pressed), false)
 		}
 	}
 }

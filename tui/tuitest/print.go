@@ -75,7 +75,8 @@ func (t *Terminal) print(r rune) {
 func (t *Terminal) join(r rune) bool {
 	g := t.on
 	x := g.x - 1
-	if g.pending {
+	// Without wrapping the cursor stays on what it wrote last.
+	if g.pending || g.x == g.columns-1 && !t.on7() && g.row().cells[g.x].Text != "" {
 		x = g.x
 	}
 	if x < 0 {

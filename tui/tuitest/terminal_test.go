@@ -37,6 +37,7 @@ func TestText(t *testing.T) {
 		{"wide erased by half", "漢字\x1b[2G\x1b[X", "  字", "0,1"},
 		{"combining", "e\u0301x", "e\u0301x", "0,2"},
 		{"combining at the edge", "012345678e\u0301", "012345678e\u0301", "0,9 pending"},
+		{"combining at the edge, no wrap", "\x1b[?7l012345678e\u0301", "012345678e\u0301", "0,9"},
 		{"combining after nothing", "\u0301x", "x", "0,1"},
 		{"up and down stop", "\x1b[9A\x1b[99B\x1b[99Cx", "\n\n\n         x", "3,9 pending"},
 		{"place", "\x1b[2;3Hx\x1b[Hy\x1b[4d\x1b[5Gz", "y\n  x\n\n    z", "3,5"},

@@ -1,4 +1,6 @@
-package tuitest
+// Package keys says what a terminal sends for a key, in the old encoding, in that of the
+// kitty keyboard protocol and in xterm's modifyOtherKeys, and how people name keys.
+package keys
 
 import (
 	"fmt"
@@ -11,19 +13,27 @@ import (
 
 // The flags of the kitty keyboard protocol.
 const (
-	flagDisambiguate = 1 << iota
-	flagEvents
-	flagAlternates
-	flagAll
-	flagText
+	Disambiguate = 1 << iota
+	Events
+	Alternates
+	All
+	Text
 )
 
 // What happens to a key, with the numbers of the kitty protocol.
 const (
-	pressed = 1 + iota
-	repeated
-	released
+	Pressed = 1 + iota
+	Repeated
+	Released
 )
+
+// Modes are how a program set up the keyboard.
+type Modes struct {
+	Kitty       int  // the flags of the kitty keyboard protocol
+	Other       int  // the level of modifyOtherKeys
+	Format      int  // formatOtherKeys: 1 for the form CSI … u
+	Application bool // DECCKM
+}
 
 // special is a key without a character: its name, what it sends alone, and its number
 // in the forms CSI number ; mods ~ and CSI 1 ; mods letter. kitty is the number in the
@@ -104,10 +114,10 @@ func shifted(r rune) rune {
 	return unicode.ToUpper(r)
 }
 
-// ParseKey reads the name of a key: modifiers (shift, alt, ctrl, super, hyper, meta) and
+// Parse reads the name of a key: modifiers (shift, alt, ctrl, super, hyper, meta) and
 // a plus before a character or a name, as in "ctrl+shift+p" and "alt+enter"; "space" and
 // "plus" are characters with names.
-func ParseKey(name string) (term.Key, error) {
+func Parse(name string) (term.Key, error) {
 	var k term.Key
 	rest := name
 next:
@@ -150,20 +160,30 @@ next:
 	return k, nil
 }
 
-// encode is what a key sends in the modes that are set.
-func (t *Terminal) encode(k term.Key, event int) string {
-	flags := t.on.flags()
+// Typed is the key that types a cluster on a US keyboard, as far as it has one.
+func Typed(cluster string) term.Key {
+	k := term.Key{Text: cluster}
+	r := []rune(cluster)
+	k.Code = term.Code(r[0])
+	if small := unshifted(r[0]); len(r) == 1 && small != r[0] {
+		k.Code, k.Mods = term.Code(small), term.Shift
+	}
+	return k
+}
+
+// Encode is what a terminal sends when a key is pressed, repeated or released.
+func Encode(k term.Key, m Modes, event int) string {
 	s := specialOf(func(s *special) bool { return s.code == k.Code })
-	if flags != 0 {
-		return encodeKitty(k, s, flags, event, t.private[1])
+	if m.Kitty != 0 {
+		return encodeKitty(k, s, m.Kitty, event, m.Application)
 	}
 	switch {
-	case event == released:
+	case event == Released:
 		return ""
 	case s != nil && (s.letter != 0 || s.number != 0):
-		return encodeSpecial(k, s, t.private[1])
-	case t.other > 0:
-		if b, ok := t.encodeOther(k, s); ok {
+		return encodeSpecial(k, s, m.Application)
+	case m.Other > 0:
+		if b, ok := encodeOther(k, s, m); ok {
 			return b
 		}
 	}
@@ -230,7 +250,7 @@ func controlOf(r rune) (byte, bool) {
 
 // encodeOther is a key that modifyOtherKeys sends in a form of its own: at level 1 those
 // that have no other, at level 2 all with modifiers but text with Shift alone.
-func (t *Terminal) encodeOther(k term.Key, s *special) (string, bool) {
+func encodeOther(k term.Key, s *special, m Modes) (string, bool) {
 	code := int(k.Code)
 	switch {
 	case k.Mods == 0 || s == nil && k.Mods == term.Shift:
@@ -242,13 +262,13 @@ func (t *Terminal) encodeOther(k term.Key, s *special) (string, bool) {
 	case k.Mods&term.Shift != 0:
 		code = int(shifted(rune(k.Code)))
 	}
-	if t.other == 1 && s == nil {
+	if m.Other == 1 && s == nil {
 		_, control := controlOf(rune(k.Code))
 		if k.Mods == term.Alt || control && k.Mods&^(term.Alt|term.Shift) == term.Ctrl {
 			return "", false
 		}
 	}
-	if t.format == 1 {
+	if m.Format == 1 {
 		return fmt.Sprintf("\x1b[%d;%du", code, int(k.Mods)+1), true
 	}
 	return fmt.Sprintf("\x1b[27;%d;%d~", int(k.Mods)+1, code), true
@@ -256,17 +276,17 @@ func (t *Terminal) encodeOther(k term.Key, s *special) (string, bool) {
 
 // encodeKitty is a key by the kitty protocol.
 func encodeKitty(k term.Key, s *special, flags, event int, application bool) string {
-	if event == released && flags&flagEvents == 0 {
+	if event == Released && flags&Events == 0 {
 		return ""
 	}
 	mods := fmt.Sprint(int(k.Mods) + 1)
-	if flags&flagEvents != 0 && event != pressed {
+	if flags&Events != 0 && event != Pressed {
 		mods += fmt.Sprintf(":%d", event)
 	}
 	if s != nil && (s.letter != 0 || s.number != 0) {
 		switch {
 		case mods == "1" && s.code != term.F3:
-			return encodeSpecial(k, s, application && flags&flagAll == 0)
+			return encodeSpecial(k, s, application && flags&All == 0)
 		case s.letter != 0 && s.code != term.F3:
 			return fmt.Sprintf("\x1b[1;%s%c", mods, s.letter)
 		case mods == "1":
@@ -274,12 +294,12 @@ func encodeKitty(k term.Key, s *special, flags, event int, application bool) str
 		}
 		return fmt.Sprintf("\x1b[%d;%s~", s.number, mods)
 	}
-	if flags&flagAll == 0 {
+	if flags&All == 0 {
 		plain := s == nil && k.Mods&^term.Shift == 0
 		// Enter, Tab and Backspace stay as they are, so that a shell can be typed in.
 		plain = plain || s != nil && s.code != term.Escape && k.Mods == 0
 		switch {
-		case plain && event == released:
+		case plain && event == Released:
 			return ""
 		case plain:
 			return encodeLegacy(k, s)
@@ -291,7 +311,7 @@ func encodeKitty(k term.Key, s *special, flags, event int, application bool) str
 // kittyU is the form CSI code:shifted:base ; mods:event ; text u.
 func kittyU(k term.Key, s *special, flags, event int, mods string) string {
 	if s == nil && len([]rune(k.Text)) > 1 { // no key of its own: an input method
-		if event == released {
+		if event == Released {
 			return ""
 		}
 		return k.Text
@@ -299,7 +319,7 @@ func kittyU(k term.Key, s *special, flags, event int, mods string) string {
 	code := fmt.Sprint(int(k.Code))
 	if s != nil {
 		code = fmt.Sprint(s.kitty)
-	} else if flags&flagAlternates != 0 {
+	} else if flags&Alternates != 0 {
 		if k.Mods&term.Shift != 0 {
 			code += fmt.Sprintf(":%d", shifted(rune(k.Code)))
 		}
@@ -311,7 +331,7 @@ func kittyU(k term.Key, s *special, flags, event int, mods string) string {
 		}
 	}
 	text := ""
-	if flags&(flagText|flagAll) == flagText|flagAll && k.Text != "" && event != released {
+	if flags&(Text|All) == Text|All && k.Text != "" && event != Released {
 		for i, r := range k.Text {
 			if i > 0 {
 				text += ":"
@@ -326,4 +346,41 @@ func kittyU(k term.Key, s *special, flags, event int, mods string) string {
 		return "\x1b[" + code + ";" + mods + "u"
 	}
 	return "\x1b[" + code + "u"
+}
+
+// Tmux is the name that tmux has for a key.
+func Tmux(k term.Key) string {
+	prefix := ""
+	if k.Mods&term.Ctrl != 0 {
+		prefix += "C-"
+	}
+	if k.Mods&(term.Alt|term.Meta) != 0 {
+		prefix += "M-"
+	}
+	shift := k.Mods&term.Shift != 0
+	if s := specialOf(func(s *special) bool { return s.code == k.Code }); s != nil {
+		name := map[term.Code]string{
+			term.Enter: "Enter", term.Tab: "Tab", term.Backspace: "BSpace", term.Escape: "Escape", term.PageUp: "PPage",
+			term.PageDown: "NPage", term.Insert: "IC", term.Delete: "DC",
+		}[k.Code]
+		switch {
+		case k.Code == term.Tab && shift:
+			return prefix + "BTab"
+		case name == "":
+			name = strings.ToUpper(s.name[:1]) + s.name[1:]
+		}
+		if shift {
+			prefix += "S-"
+		}
+		return prefix + name
+	}
+	switch {
+	case k.Code == ' ':
+		return prefix + "Space"
+	case shift && prefix != "" && k.Mods&term.Ctrl != 0:
+		return prefix + "S-" + string(rune(k.Code))
+	case shift:
+		return prefix + string(shifted(rune(k.Code)))
+	}
+	return prefix + string(rune(k.Code))
 }
