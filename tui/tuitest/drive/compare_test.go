@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -154,20 +153,5 @@ func differs(t *testing.T, m *Tmux, tty *os.File, i int, pieces []string) string
 	fmt.Fprintf(tty, "\x1bc\x1b[3J%s\x1b]2;%s\a", stream, mark)
 	var theirs *tuitest.Screen
 	m.Await(t, mark, func(s *tuitest.Screen) bool { theirs = s; return s.Title == mark })
-	return tuitest.Diff(cellsOf(theirs), cellsOf(v.Screen()))
-}
-
-// cellsOf is the dump of what a capture tells: cells with their styles, without the
-// styles of the blanks at the end of a row.
-func cellsOf(s *tuitest.Screen) string {
-	c := &tuitest.Screen{Columns: s.Columns, Rows: s.Rows, Wrapped: make([]bool, s.Rows), Cursor: s.Cursor}
-	c.Cursor.Hidden, c.Cursor.Shape = false, 0
-	for _, row := range s.Cells {
-		out := slices.Clone(row)
-		for x := len(out) - 1; x >= 0 && strings.TrimSpace(out[x].Text) == "" && out[x].Width == 1; x-- {
-			out[x] = tuitest.Cell{Width: 1}
-		}
-		c.Cells = append(c.Cells, out)
-	}
-	return c.Dump()
+	return tuitest.Diff(Reduced(theirs), Reduced(v.Screen()))
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,8 @@ set -g allow-rename on
 `
 
 // StartTmux starts a shell command in tmux, in a window of that size, with more
-// environment as "NAME=value". It skips the test where tmux is missing. The server is
+// environment as "NAME=value". What a command that ends has shown stays, with the cursor
+// hidden. It skips the test where tmux is missing. The server is
 // killed when the test ends.
 func StartTmux(tb testing.TB, columns, rows int, command string, environ ...string) *Tmux {
 	tb.Helper()
@@ -159,24 +161,66 @@ func Captured(columns, rows int, out string) *tuitest.Screen {
 	fmt.Fprint(v, "\x1b)0\x1b[?7l", strings.ReplaceAll(strings.TrimSuffix(out, "\n"), "\n", "\r\n"))
 	s := v.Screen()
 	s.Modes = nil
+	for y, cells := range s.Cells { // it does not tell: a row that is full may go on
+		s.Wrapped[y] = cells[columns-1].Text != "" || cells[columns-1].Width == 0
+	}
 	return s
+}
+
+// Reduced is the dump of what tmux can tell of a screen: the cells without links and
+// without the styles of the blanks at the end of a row, the place of the cursor, and
+// which of the two screens it is.
+func Reduced(s *tuitest.Screen) string {
+	r := &tuitest.Screen{Columns: s.Columns, Rows: s.Rows, Wrapped: make([]bool, s.Rows), Cursor: s.Cursor, Alternate: s.Alternate}
+	r.Cursor.Shape = 0
+	for _, cells := range s.Cells {
+		cells = slices.Clone(cells)
+		for x := len(cells) - 1; x >= 0 && strings.TrimSpace(cells[x].Text) == "" && cells[x].Width == 1; x-- {
+			cells[x] = tuitest.Cell{Width: 1}
+		}
+		for x := range cells {
+			cells[x].Link, cells[x].LinkID = "", ""
+		}
+		r.Cells = append(r.Cells, cells)
+	}
+	return r.Dump()
+}
+
+// Same compares what tmux shows with what a virtual terminal shows, as far as Reduced
+// goes; it waits for tmux to come to that.
+func (t *Tmux) Same(tb testing.TB, want *tuitest.Screen) {
+	tb.Helper()
+	var d string
+	holds := func(s *tuitest.Screen) bool {
+		d = tuitest.Diff(Reduced(want), Reduced(s))
+		return d == ""
+	}
+	t.awaitFor(5*time.Second, holds)
+	if d != "" {
+		tb.Errorf("tmux (+) shows something else than the virtual terminal (-):\n%s", d)
+	}
 }
 
 // Await looks again and again until a condition holds: tmux tells no changes.
 func (t *Tmux) Await(tb testing.TB, what string, holds func(*tuitest.Screen) bool) {
 	tb.Helper()
-	timer, tick := time.NewTimer(tuitest.Patience), time.NewTicker(5*time.Millisecond)
+	if last, ok := t.awaitFor(tuitest.Patience, holds); !ok {
+		tb.Fatalf("waited %v for %s; tmux shows\n%s", tuitest.Patience, what, last.Dump())
+	}
+}
+
+func (t *Tmux) awaitFor(long time.Duration, holds func(*tuitest.Screen) bool) (last *tuitest.Screen, ok bool) {
+	timer, tick := time.NewTimer(long), time.NewTicker(5*time.Millisecond)
 	defer timer.Stop()
 	defer tick.Stop()
 	for {
-		s := t.Screen()
-		if holds(s) {
-			return
+		if last = t.Screen(); holds(last) {
+			return last, true
 		}
 		select {
 		case <-tick.C:
 		case <-timer.C:
-			tb.Fatalf("waited %v for %s; tmux shows\n%s", tuitest.Patience, what, s.Dump())
+			return last, false
 		}
 	}
 }
