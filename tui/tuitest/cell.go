@@ -25,6 +25,16 @@ func RGB(r, g, b int) Color { return direct | Color(r&0xFF)<<16 | Color(g&0xFF)<
 // Index is the number of a colour of the palette.
 func (c Color) Index() (n int, ok bool) { return int(c & 0xFF), c&^0xFF == indexed }
 
+// Bits is the colour in 8 bits a channel, with the palette of xterm; ok is false for the
+// default colour, which a theme chooses.
+func (c Color) Bits() (r, g, b uint8, ok bool) {
+	if n, palette := c.Index(); palette {
+		r, g, b = paletteRGB(n)
+		return r, g, b, true
+	}
+	return uint8(c >> 16), uint8(c >> 8), uint8(c), c != Default
+}
+
 var colorNames = [16]string{
 	"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white",
 	"bright-black", "bright-red", "bright-green", "bright-yellow", "bright-blue", "bright-magenta", "bright-cyan", "bright-white",
