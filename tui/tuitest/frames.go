@@ -4,6 +4,7 @@ package tuitest
 // beginning and its end.
 type frames struct {
 	shown   *Screen // what is seen while the next frame is being drawn
+	spare   *Screen // the last one of these, to be used again, unless a test has it
 	used    bool    // the program synchronizes
 	open    bool
 	touched bool // cells changed since the last frame, or the last write outside
@@ -52,7 +53,8 @@ func (f *frames) mode(t *Terminal, on bool) {
 		if f.touched {
 			f.outside()
 		}
-		f.shown = t.snapshot()
+		f.shown = t.snapshot(f.spare)
+		f.spare = f.shown
 		f.open, f.used = true, true
 	case !on && f.open:
 		f.stats.Frames++

@@ -34,7 +34,7 @@ func (t *Terminal) resized(columns, rows int) func(columns, rows int) {
 	}
 	t.tabs = stops(t.tabs, columns)
 	if t.sync.shown != nil {
-		t.sync.shown = t.snapshot()
+		t.sync.shown, t.sync.spare = t.snapshot(nil), nil
 	}
 	if t.modeSet(2048) {
 		t.reportSize()

@@ -142,3 +142,31 @@ func TestRandomBytes(t *testing.T) {
 		checkBytes(t, b, random.IntN(40), random.IntN(12))
 	}
 }
+
+// C105, C106: a program that draws its last lines anew by moving up over them leaves
+// copies in the history when the window was narrowed in between, because the terminal
+// has wrapped them by then. This is what a test of the cases sees, and what it sees of a
+// program that clears and starts from the top.
+func TestHistoryShowsCopies(t *testing.T) {
+	draw := func(t *Terminal, back string) {
+		fmt.Fprint(t, back)
+		for i := range 4 {
+			fmt.Fprintf(t, "\x1b[2Kline %d of an answer that is long\r\n", i)
+		}
+	}
+	copies := func(back string) int {
+		term := New(40, 5, Options{})
+		draw(term, "")
+		for _, columns := range []int{20, 40, 15, 40} {
+			term.Resize(columns, 5)
+			draw(term, back)
+		}
+		return strings.Count(strings.Join(term.Lines(), "\n"), "line 0")
+	}
+	if n := copies("\x1b[4A\r"); n < 2 {
+		t.Errorf("moving up: %d copies of a line", n)
+	}
+	if n := copies("\x1b[H\x1b[2J\x1b[3J"); n != 1 {
+		t.Errorf("clearing: %d copies of a line", n)
+	}
+}

@@ -31,23 +31,31 @@ func (t *Terminal) Screen() *Screen {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.sync.shown != nil {
+		t.sync.spare = nil
 		return t.sync.shown
 	}
-	return t.snapshot()
+	return t.snapshot(nil)
 }
 
-func (t *Terminal) snapshot() *Screen {
+// snapshot copies what is there, into the memory of an older one that nobody needs.
+func (t *Terminal) snapshot(old *Screen) *Screen {
 	g := t.on
 	s := &Screen{
 		Columns: g.columns, Rows: g.height, Title: t.title.text, Alternate: g == t.alt, Modes: t.modeNames(),
 		Cursor: Cursor{g.x, g.y, !t.modeSet(25), t.shape, g.pending}, Images: slices.Clone(g.images),
 	}
-	all := make([]Cell, 0, g.columns*g.height)
-	for _, r := range g.rows {
-		n := len(all)
-		all = append(all, r.cells...)
-		s.Cells = append(s.Cells, all[n:len(all):len(all)])
-		s.Wrapped = append(s.Wrapped, r.wrapped)
+	if old != nil && old.Columns == s.Columns && old.Rows == s.Rows {
+		s.Cells, s.Wrapped = old.Cells, old.Wrapped
+	} else {
+		s.Wrapped = make([]bool, s.Rows)
+		all := make([]Cell, g.columns*g.height)
+		for y := range g.rows {
+			s.Cells = append(s.Cells, all[y*g.columns:(y+1)*g.columns:(y+1)*g.columns])
+		}
+	}
+	for y, r := range g.rows {
+		copy(s.Cells[y], r.cells)
+		s.Wrapped[y] = r.wrapped
 	}
 	return s
 }

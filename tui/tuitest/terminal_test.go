@@ -224,16 +224,20 @@ func TestFrames(t *testing.T) {
 	if got := term.Text(); got != "one" {
 		t.Errorf("within an update: shows %q", got)
 	}
-	fmt.Fprint(term, "!\x1b[?2026l")
+	before := term.Screen()
+	fmt.Fprint(term, "!\x1b[?2026l\x1b[?2026h\x1b[?2026l")
+	if got := before.Text(); got != "one" {
+		t.Errorf("a screen that a test has became %q", got)
+	}
 	if got := term.Text(); got != "two!" {
 		t.Errorf("after it: shows %q", got)
 	}
-	if s := term.Stats(); s.Frames != 2 || s.Torn != 0 {
+	if s := term.Stats(); s.Frames != 3 || s.Torn != 0 {
 		t.Errorf("synchronized: %+v", s)
 	}
 	fmt.Fprint(term, "\rx\x1b[?2026h\x1b[2Gy\x1b[?2026l")
 	fmt.Fprint(term, "\x1b[?25l")
-	if s := term.Stats(); s.Frames != 3 || s.Torn != 1 {
+	if s := term.Stats(); s.Frames != 4 || s.Torn != 1 {
 		t.Errorf("with one outside: %+v", s)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"alisio/tui/term"
 	"alisio/tui/tuitest"
@@ -125,4 +126,23 @@ func TestVirtualSteps(t *testing.T) {
 	if err := virtualStep(v, Step{Verb: "pristine"}); err == nil {
 		t.Error("modes were left and pristine is content")
 	}
+}
+
+// In a bubble of synctest no test waits for a time: what a key does is there at once.
+func TestMemoryInBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := startEcho(t, Size{20, 5})
+		m.Settle = synctest.Wait
+		m.Type("ab")
+		if got, want := m.Screen().Row(1), `"ab"`; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		m.Type("q")
+		if err := m.Wait(t); err != nil {
+			t.Errorf("got %v", err)
+		}
+		if left := m.Pristine(); len(left) > 0 {
+			t.Errorf("left %q", left)
+		}
+	})
 }
