@@ -206,7 +206,9 @@ func encodeSpecial(k term.Key, s *special, application bool) string {
 	return "\x1b[" + string(rune(s.letter))
 }
 
-// encodeLegacy is a key as terminals of old send it, which can not say all.
+// encodeLegacy is a key as terminals of old send it, which can not say all: Shift+Enter
+// is Enter, Ctrl+Shift+A is Ctrl+A, and Ctrl with a character that has no control is
+// that character.
 func encodeLegacy(k term.Key, s *special) string {
 	out := ""
 	if k.Mods&(term.Alt|term.Meta) != 0 {
@@ -220,7 +222,11 @@ func encodeLegacy(k term.Key, s *special) string {
 	case s != nil:
 		return out + string(rune(s.kitty))
 	case k.Mods&term.Ctrl != 0:
-		if c, ok := controlOf(rune(k.Code)); ok {
+		r := rune(k.Code)
+		if k.Mods&term.Shift != 0 && !unicode.IsLetter(r) {
+			r = shifted(r)
+		}
+		if c, ok := controlOf(r); ok {
 			return out + string(rune(c))
 		}
 	case k.Text != "":
@@ -231,7 +237,8 @@ func encodeLegacy(k term.Key, s *special) string {
 	return out + string(rune(k.Code))
 }
 
-// controlOf is the control that Ctrl makes of a character.
+// controlOf is the control that Ctrl makes of a character, with those that VT220 gave to
+// digits and that all terminals took over.
 func controlOf(r rune) (byte, bool) {
 	switch {
 	case r >= 'a' && r <= 'z', r >= '[' && r <= '_':
@@ -274,7 +281,9 @@ func encodeOther(k term.Key, s *special, m Modes) (string, bool) {
 	return fmt.Sprintf("\x1b[27;%d;%d~", int(k.Mods)+1, code), true
 }
 
-// encodeKitty is a key by the kitty protocol.
+// encodeKitty is a key by the kitty protocol. Text that is typed is sent as it is unless
+// All is set. A modifier of 1, which is none, and an event of 1, a press, are left out. F3
+// has a number of its own, since CSI R is the answer to a question.
 func encodeKitty(k term.Key, s *special, flags, event int, application bool) string {
 	if event == Released && flags&Events == 0 {
 		return ""
@@ -308,7 +317,8 @@ func encodeKitty(k term.Key, s *special, flags, event int, application bool) str
 	return kittyU(k, s, flags, event, mods)
 }
 
-// kittyU is the form CSI code:shifted:base ; mods:event ; text u.
+// kittyU is the form CSI code:shifted:base ; mods:event ; text u. The code is that of the
+// key without Shift, whatever is typed.
 func kittyU(k term.Key, s *special, flags, event int, mods string) string {
 	if s == nil && len([]rune(k.Text)) > 1 { // no key of its own: an input method
 		if event == Released {
@@ -348,7 +358,8 @@ func kittyU(k term.Key, s *special, flags, event int, mods string) string {
 	return "\x1b[" + code + "u"
 }
 
-// Tmux is the name that tmux has for a key.
+// Tmux is the name that tmux has for a key. It names a sign by the character that Shift
+// makes of its key, and a letter with Ctrl and Shift by the small one.
 func Tmux(k term.Key) string {
 	prefix := ""
 	if k.Mods&term.Ctrl != 0 {
@@ -377,7 +388,7 @@ func Tmux(k term.Key) string {
 	switch {
 	case k.Code == ' ':
 		return prefix + "Space"
-	case shift && prefix != "" && k.Mods&term.Ctrl != 0:
+	case shift && k.Mods&term.Ctrl != 0 && unicode.IsLetter(rune(k.Code)):
 		return prefix + "S-" + string(rune(k.Code))
 	case shift:
 		return prefix + string(shifted(rune(k.Code)))
