@@ -3,9 +3,12 @@ package tuitest
 import (
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"alisio/agent/text"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected parts of the files below testdata")
@@ -291,5 +294,23 @@ func TestDiff(t *testing.T) {
 	}
 	if got := Diff("a", "a"); got != "" {
 		t.Errorf("got %q for the same", got)
+	}
+}
+
+// With mode 2027 text takes as many cells as agent/text says, whatever it is made of, but for
+// marks with nothing before that they can join, which are not shown here.
+func TestClusterWidths(t *testing.T) {
+	alphabet := []rune("ab é漢字👩👨🏽⚠☎🇩🇪🇫1#कषिक्ﾞｶ각가\u1100\u0301\u0600\uFE0E\uFE0F\u20E3\u200d\u200d\u094d\uE000")
+	random := rand.New(rand.NewPCG(7, 8))
+	for range 5000 {
+		s := "x"
+		for range random.IntN(12) {
+			s += string(alphabet[random.IntN(len(alphabet))])
+		}
+		term := New(60, 2, Options{Clusters: Always})
+		fmt.Fprint(term, s)
+		if got, want := term.Screen().Cursor.Column, text.Width(s); got != want {
+			t.Fatalf("%q: %d cells, want %d\n%s", s, got, want, term.Dump())
+		}
 	}
 }

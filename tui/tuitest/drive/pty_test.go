@@ -61,3 +61,24 @@ func TestPtyClose(t *testing.T) {
 		t.Error("the child still runs")
 	}
 }
+
+// Under a shell with job control a program can stop and be continued, as with Ctrl+Z:
+// this is how tests of that start theirs.
+func TestPtyStops(t *testing.T) {
+	p := StartPty(t, 40, 5, tuitest.Modern(), exec.Command("sh", "-c", `
+		set -m
+		sh -c 'echo running; read line; echo "read $line"'
+		echo stopped
+		read line
+		fg >/dev/null`))
+	p.AwaitText(t, "running")
+	if err := p.Press("ctrl+z"); err != nil {
+		t.Fatal(err)
+	}
+	p.AwaitText(t, "stopped")
+	p.Type("\nagain\n")
+	p.AwaitText(t, "read again")
+	if err := p.Wait(t); err != nil {
+		t.Error(err)
+	}
+}
