@@ -64,7 +64,7 @@ func Modern() Options {
 // Terminal is a virtual terminal. What a program writes goes to Write, what it reads
 // comes from Read. It may be used by several goroutines at once.
 type Terminal struct {
-	mu      sync.Mutex
+	mu      sync.Mutex // held before that of in, never after
 	opts    Options
 	parse   parser
 	main    *grid

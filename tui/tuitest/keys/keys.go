@@ -46,6 +46,7 @@ type special struct {
 	kitty  int
 }
 
+// F3 is CSI R with modifiers in xterm, and CSI 13 ~ in the kitty protocol.
 var specials = []special{
 	{term.Enter, "enter", 0, 0, 13},
 	{term.Tab, "tab", 0, 0, 9},
@@ -99,6 +100,8 @@ const (
 	shiftedSigns = "~!@#$%^&*()_+{}|:\"<>?"
 )
 
+// Other layouts have other signs on their keys; nothing here asks for one.
+//
 // unshifted is the character that a key gives without Shift, shifted the one with it.
 func unshifted(r rune) rune {
 	if i := strings.IndexRune(shiftedSigns, r); i >= 0 {
@@ -257,6 +260,9 @@ func controlOf(r rune) (byte, bool) {
 
 // encodeOther is a key that modifyOtherKeys sends in a form of its own: at level 1 those
 // that have no other, at level 2 all with modifiers but text with Shift alone.
+//
+// The code is that of the character with Shift, other than in the kitty protocol: xterm
+// sends CSI 27;6;65~ for Ctrl+Shift+A.
 func encodeOther(k term.Key, s *special, m Modes) (string, bool) {
 	code := int(k.Code)
 	switch {
