@@ -197,6 +197,10 @@ var arrows = []repocheck.Row{
 
 	{Package: "tui/term", May: []string{"agent/text"}},
 	{Package: "tui", May: []string{"agent/diff", "agent/text", "tui/term"}},
+	{Package: "tui/tuitest/keys", May: []string{"tui/term"}, TestsOnly: true},
+	{Package: "tui/tuitest", May: []string{"agent/text", "tui/term", "tui/tuitest/keys"}, TestsOnly: true},
+	{Package: "tui/tuitest/drive", May: []string{"tui/tuitest", "tui/tuitest/keys"}, TestsOnly: true},
+	{Package: "tui/tuitest/svg", May: []string{"tui/tuitest"}, TestsOnly: true},
 	{Package: "tui/plain", May: []string{"agent", "cmdcat", "plug", "llm", "agent/text", "tui/term"}},
 	{Package: "tui/cli/args", May: []string{"agent/config", "llm"}},
 	{Package: "tui/cli/base", May: []string{"agent", "agent/config", "agent/text", "llm", "tui/plain", "tui/term"}},
