@@ -197,6 +197,7 @@ var arrows = []repocheck.Row{
 
 	{Package: "tui/term"},
 	{Package: "tui/lex", May: []string{"agent/text"}},
+	{Package: "tui/markdown", May: []string{"agent/text", "tui/lex"}},
 	{Package: "tui/plain", May: []string{"agent", "cmdcat", "plug", "llm", "agent/text", "tui/term"}},
 	{Package: "tui/cli/args", May: []string{"agent/config", "llm"}},
 	{Package: "tui/cli/base", May: []string{"agent", "agent/config", "agent/text", "llm", "tui/plain", "tui/term"}},
