@@ -49,7 +49,9 @@ var texts = []struct {
 	}},
 	{"longcode", func(n int) string { return "```js\n" + strings.Repeat("var a=1;f(\"x\");", n/15+1) }},
 	{"list", func(n int) string { return strings.Repeat("- an item with *some* text\n", n/27+1) }},
-	{"table", func(n int) string { return "| a | b |\n|---|---|\n" + strings.Repeat("| some text | other `code` |\n", n/29+1) }},
+	{"table", func(n int) string {
+		return "| a | b |\n|---|---|\n" + strings.Repeat("| some text | other `code` |\n", n/29+1)
+	}},
 	{"open", func(n int) string { return strings.Repeat("5 *x and a_b _c and [d ", n/23+1) }},
 }
 
