@@ -94,7 +94,13 @@ func (p *inline) bracket(i int) int {
 	}
 	url, end, state := p.target(i+1, inner)
 	if state == cut && p.undecided(at, 2*reach) {
-		// The rest of the URL is to come: it is not shown in pieces.
+		// The rest of the URL is to come: it is not shown in pieces. Where it is none in the
+		// end, the brackets around may be the link.
+		for _, o := range p.brackets {
+			if !o.dead {
+				p.undecided(p.nodes[o.node].from, reach)
+			}
+		}
 		p.link(b, i, p.end, "", inner)
 		return p.end
 	}

@@ -14,6 +14,8 @@ import (
 	"alisio/agent/text"
 )
 
+var rounds = flag.Int("rounds", 400, "random documents to try")
+
 var update = flag.Bool("update", false, "rewrite the expected parts of the files below testdata")
 
 // whole is a finished document in one piece.
@@ -191,8 +193,8 @@ func valid(t *testing.T, source string, l text.Styled, width int) {
 }
 
 func TestAnyCutsGiveTheSame(t *testing.T) {
-	r := rand.New(rand.NewPCG(8, 6))
-	for range 400 {
+	r := rand.New(rand.NewPCG(8, uint64(*rounds)))
+	for range *rounds {
 		source := random(r, 5+r.IntN(60))
 		width := []int{1, 3, 8, 20, 41, 80}[r.IntN(6)]
 		most := 1 + r.IntN(12)

@@ -152,7 +152,7 @@ func (e *engine) settle() {
 
 // parsed reads the cells of a row: as many as the head has, the last with what is over.
 func (e *engine) parsed(line string) []text.Styled {
-	c := cells(line)
+	c := cells(squeeze(line))
 	if n := len(e.grid.head); n > 0 {
 		if len(c) > n {
 			c = append(c[:n-1:n-1], strings.Join(c[n-1:], " | "))
