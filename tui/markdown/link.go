@@ -117,6 +117,7 @@ func (p *inline) bracket(i int) int {
 // link makes a link or an image of the nodes since the bracket b.
 func (p *inline) link(b bracket, i, end int, url, inner string) {
 	if b.image {
+		p.emphasis(b.delim)
 		alt := text.Line(p.shown(b.node + 1))
 		at := p.nodes[b.node].from
 		p.nodes, p.delims = p.nodes[:b.node], p.delims[:b.delim]
@@ -388,6 +389,9 @@ func (p *inline) url(i int) int {
 	}
 	if end == p.end {
 		p.undecided(start, maxURL)
+	}
+	if end-start >= maxURL {
+		return 0
 	}
 	end = trimURL(p.s, start, end)
 	if safe(p.s[start:end]) == "" {
