@@ -193,6 +193,7 @@ func TestLongLines(t *testing.T) {
 
 func FuzzLine(f *testing.F) {
 	f.Add("go", "x := `a\nb` // c")
+	f.Add("html", "<script>`${\xff</script>")
 	f.Add("html", "<script>`${\n</script>")
 	f.Add("yaml", "a: |\n  b\nc: 'd\n  e'")
 	f.Fuzz(func(t *testing.T, name, source string) {

@@ -152,7 +152,7 @@ func (s *scan) value() {
 // embedded hands the text up to the closing tag to another lexer.
 func (s *scan) embedded(lang, end string) {
 	stop := len(s.s)
-	if i := strings.Index(strings.ToLower(s.s[s.i:]), end); i >= 0 {
+	if i := strings.Index(text.Fold(s.s[s.i:]), end); i >= 0 {
 		stop = s.i + i
 	}
 	sub := s.st.sub
