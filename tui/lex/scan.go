@@ -77,7 +77,9 @@ func (s *scan) resume() {
 	}
 }
 
-// token reads one token of code, or what a quote or a comment has of this line.
+// token reads one token of code. What is tried first wins: comments before operators that
+// begin alike, what a language has of its own before strings with letters in front,
+// which are words otherwise. Of a quote or a comment it takes what is on this line.
 func (s *scan) token() {
 	l, c := s.lang, s.s[s.i]
 	switch {
@@ -165,14 +167,22 @@ func (s *scan) number() {
 	s.to(end, text.Number)
 }
 
-// name takes a word and says what it is by the tables and by what stands around it.
+// name takes a word. Only ASCII marks what a word is by its case or its sign behind; a
+// word in another script is text, or a name where a keyword before it defines one.
+// Else the tables say what it is, and what stands around it.
 func (s *scan) name() {
 	l, end := s.lang, s.i+1
 	for end < len(s.s) && (isWord(s.s[end]) || strings.IndexByte(l.inner, s.s[end]) >= 0) {
 		end++
 	}
+	whole := end
 	for end > s.i+1 && s.s[end-1] == '-' { // "--" and "->" are operators
 		end--
+	}
+	if s.s[end-1] == '-' { // nothing else: at once, or each of them would look at the rest
+		s.to(whole, text.Mark)
+		s.last = '-'
+		return
 	}
 	word := s.s[s.i:end]
 	key := word

@@ -1,5 +1,8 @@
 package lex
 
+// A list of words is one string, as that is data of the binary: a map would be built at
+// every start of the program, whether code is shown or not.
+
 // language is what a lexer knows of a language. Lists of words have a blank around each.
 type language struct {
 	names    string // the first is the name; the rest aliases, file names and extensions
@@ -58,6 +61,9 @@ const (
 		"unique update using vacuum values view virtual when where window with without "
 )
 
+// languages are looked through in order. Where one entry serves several languages its
+// words are those of all: a keyword too many in rare code harms less than a table for
+// each of them would cost.
 var languages = []language{
 	{
 		names: " go golang ",

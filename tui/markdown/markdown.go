@@ -284,8 +284,10 @@ func (d *Doc) guess(v verdict) {
 
 // row is the row i.
 func (d *Doc) row(i int) (*row, *leaf) {
-	if d.width == 0 || d.stale {
-		d.Len(max(d.width, 1))
+	if d.width == 0 {
+		d.Len(80) // nobody has said how wide the screen is
+	} else if d.stale {
+		d.Len(d.width)
 	}
 	if i < 0 {
 		return nil, nil
