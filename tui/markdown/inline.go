@@ -366,7 +366,7 @@ func (p *inline) final(limit int) int {
 // own; 0 for none.
 func (p *inline) boundary(n *node, h int) int {
 	first := 0
-	if n.from < h && n.kind != soft && n.kind != hard && n.link >= 0 && (n.kind != plain || p.s[n.from] != ' ') {
+	if n.from < h && n.kind != soft && p.s[n.from] != '\n' && n.link >= 0 && (n.kind != plain || p.s[n.from] != ' ') {
 		first = n.from
 	}
 	if n.kind != plain {
