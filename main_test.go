@@ -201,6 +201,7 @@ var arrows = []repocheck.Row{
 	{Package: "tui/tuitest", May: []string{"agent/text", "tui/term", "tui/tuitest/keys"}, TestsOnly: true},
 	{Package: "tui/tuitest/drive", May: []string{"tui/tuitest", "tui/tuitest/keys"}, TestsOnly: true},
 	{Package: "tui/tuitest/svg", May: []string{"tui/tuitest"}, TestsOnly: true},
+	{Package: "tui/screen", May: []string{"agent/text", "tui/term"}},
 	{Package: "tui/lex", May: []string{"agent/text"}},
 	{Package: "tui/markdown", May: []string{"agent/text", "tui/lex"}},
 	{Package: "tui/plain", May: []string{"agent", "cmdcat", "plug", "llm", "agent/text", "tui/term"}},

@@ -76,7 +76,7 @@ func (t *Terminal) join(r rune) bool {
 	g := t.on
 	x := g.x - 1
 	// Without wrapping the cursor stays on what it wrote last.
-	if g.pending || g.x == g.columns-1 && !t.on7() && g.row().cells[g.x].Text != "" {
+	if g.pending {
 		x = g.x
 	}
 	if x < 0 {
@@ -181,7 +181,7 @@ func (t *Terminal) place(s string, width int) {
 	g.covered(g.y, g.x, g.x+width)
 	t.sync.touched = true
 	if g.x += width; g.x >= g.columns {
-		g.x, g.pending = g.columns-1, t.on7()
+		g.x, g.pending = g.columns-1, true
 	}
 }
 

@@ -42,7 +42,7 @@ func (t *Terminal) snapshot(old *Screen) *Screen {
 	g := t.on
 	s := &Screen{
 		Columns: g.columns, Rows: g.height, Title: t.title.text, Alternate: g == t.alt, Modes: t.modeNames(),
-		Cursor: Cursor{g.x, g.y, !t.modeSet(25), t.shape, g.pending}, Images: slices.Clone(g.images),
+		Cursor: Cursor{g.x, g.y, !t.modeSet(25), t.shape, g.pending && t.on7()}, Images: slices.Clone(g.images),
 	}
 	if old != nil && old.Columns == s.Columns && old.Rows == s.Rows {
 		s.Cells, s.Wrapped = old.Cells, old.Wrapped
