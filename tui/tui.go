@@ -1,10 +1,10 @@
 // Package tui is the toolkit of the screens: pieces that lay out text in rows and keep
 // what a person does with them, and the loop that joins keys, events and frames.
 //
-//	Block      something that is shown in rows: Wrapped, Lines, Diff, Prose
+//	Block      something that is shown in rows: Wrapped, Lines, Table, Diff
 //	Viewer     many blocks, scrolled, searched, selected from
-//	List Tree Table Picker Form Box Bar Spinner
-//	Keymap     which key does what, in one table
+//	List Tree  rows of which one is chosen
+//	Box Bar Spinner
 //	Loop       state → frame → screen, and nothing while nothing changes
 //
 // It draws lines of text.Styled and writes no byte to a terminal: tui/screen does. It

@@ -74,10 +74,10 @@ func (s *Screen) moved(lines []text.Styled) (top, bottom, by int) {
 	}
 	best := worth - 1
 	for d := 1; d < last-first; d++ {
-		for _, by2 := range [2]int{d, -d} {
+		for _, way := range [2]int{d, -d} {
 			run, ink := 0, 0
 			for r := first; r <= last+1; r++ {
-				from := r + by2
+				from := r + way
 				if r <= last && from >= first && from <= last && same(at(lines, r), s.lines[from]) {
 					run++
 					if len(s.lines[from]) > 0 && !same(at(lines, r), s.lines[r]) {
@@ -86,7 +86,7 @@ func (s *Screen) moved(lines []text.Styled) (top, bottom, by int) {
 					continue
 				}
 				if ink > best {
-					best, by = ink, by2
+					best, by = ink, way
 					top, bottom = r-run, r-1
 				}
 				run, ink = 0, 0

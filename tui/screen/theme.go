@@ -13,8 +13,8 @@ type Theme struct {
 }
 
 // ink is the colour of a role: as 24 bits, from which that of the 256 is derived, and as
-// one of the person's own sixteen; and the attributes of a role where there are fewer
-// colours. As a ground it has the colours of ground and groundANSI.
+// one of the person's own sixteen; and its attributes, of which Faint is for terminals with
+// fewer colours. As a ground it has the colour of ground.
 type ink struct {
 	rgb    uint32 // 0: the terminal's own
 	ansi   int8   // of the sixteen and one more; 0: the terminal's own

@@ -39,11 +39,15 @@ type Decoder struct {
 	// one of these, and Shift+F3 else.
 	Reports int
 
+	// Bursts makes a paste of many lines that come in one read, until a paste in brackets
+	// shows that the terminal tells.
+	Bursts bool
+
 	held  []byte // a sequence or character whose end has not come
 	paste *paste
 	burst *burst
-	// unbracketed is set by who wants many lines in one read to be a paste.
-	unbracketed bool
+	// brackets tells that a paste came in brackets.
+	brackets bool
 }
 
 // answer is what a terminal replied to a question, or told unasked.
@@ -58,7 +62,7 @@ func (answer) event() {}
 
 // Feed takes in bytes, and gives the events that they complete to emit.
 func (d *Decoder) Feed(p []byte, emit func(Event)) {
-	if d.unbracketed && d.takeBurst(p, emit) {
+	if d.Bursts && d.takeBurst(p, emit) {
 		return
 	}
 	if len(d.held) > 0 {

@@ -206,7 +206,7 @@ func TestC095LargePaste(t *testing.T) {
 	text := strings.Repeat(strings.Repeat("x", 31)+"\r", 2000)
 	want := strings.ReplaceAll(text, "\r", "\n")
 	for _, bracketed := range []bool{true, false} {
-		d := &Decoder{unbracketed: true}
+		d := &Decoder{Bursts: true}
 		in := text
 		if bracketed {
 			in = "\x1b[200~" + text + pasteEnd
@@ -233,12 +233,15 @@ func TestTypingIsNoBurst(t *testing.T) {
 		{"a short\r"}, {"some text of a fast typist\r"}, {"one\rtwo"}, {"\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r"},
 		{"\x1b[200~lines of text\rin a paste that is\rbracketed" + pasteEnd},
 	} {
-		d := &Decoder{unbracketed: true}
+		d := &Decoder{Bursts: true}
 		if told(d, reads...); d.burst != nil {
 			t.Errorf("%q is taken for a paste", reads)
 		}
 	}
-	d := &Decoder{unbracketed: true}
+	if d := (&Decoder{Bursts: true}); told(d, "\x1b[200~x"+pasteEnd, "many lines\rof a key script\r and more") != "" && d.burst != nil {
+		t.Error("a terminal that brackets what is pasted sends bursts")
+	}
+	d := &Decoder{Bursts: true}
 	if got := told(d, "line one\rline two\r", "and three", "\x1b[A"); got != `paste("line one\nline two\nand three") up` {
 		t.Errorf("a key ends a burst: %s", got)
 	}

@@ -39,7 +39,7 @@ type Features struct {
 	Light      bool // its background is light
 	Sync       bool // synchronized output (mode 2026)
 	Clusters   bool // widths by grapheme cluster (mode 2027)
-	Keys       bool // the kitty keyboard protocol, or modifyOtherKeys: Shift+Enter is no Enter
+	Keys       bool // the kitty keyboard protocol: Shift+Enter is no Enter, for sure
 	Links      bool // OSC 8
 	Images     Images
 	Notices    Notices

@@ -81,7 +81,7 @@ func (d *Decoder) takeBurst(p []byte, emit func(Event)) bool {
 	}
 	if d.burst == nil {
 		i := bytes.IndexAny(p, "\r\n")
-		if d.paste != nil || len(d.held) > 0 || len(p) < leastBurst || i < 0 || len(bytes.Trim(p[i:], "\r\n")) == 0 {
+		if d.brackets || d.paste != nil || len(d.held) > 0 || len(p) < leastBurst || i < 0 || len(bytes.Trim(p[i:], "\r\n")) == 0 {
 			return false
 		}
 		d.burst = &burst{}

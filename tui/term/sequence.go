@@ -35,7 +35,7 @@ func (d *Decoder) csi(p []byte) (n int, event Event) {
 				return x10(p)
 			}
 			if b == '~' && string(p[2:i]) == "200" {
-				d.paste = &paste{}
+				d.paste, d.brackets = &paste{}, true
 				return i + 1, nil
 			}
 			return i + 1, d.sequence(p[2:i], b)

@@ -106,7 +106,7 @@ func Open(o Options) (*Terminal, error) {
 	if t.escape == 0 {
 		t.escape = escapeTime(o.Getenv)
 	}
-	t.decoder.Erase = dev.erase()
+	t.decoder.Erase, t.decoder.Bursts = dev.erase(), true
 	t.columns, t.rows = t.measure()
 	if err := t.dev.raw(); err != nil {
 		t.out.end()
