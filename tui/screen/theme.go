@@ -81,7 +81,7 @@ var darkInks = [text.Roles]ink{
 	text.AddedWord:   {rgb: 0x7BD58A, ansi: green, ground: 0x1B4028, few: text.Underline, none: text.Underline},
 	text.RemovedWord: {rgb: 0xFF9A94, ansi: red, ground: 0x4B2226, few: text.Underline, none: text.Underline},
 	text.Chosen:      {ground: 0x24344A, few: text.Reverse, none: text.Reverse},
-	text.Found:       {ground: 0x4A3D0C, few: text.Bold | text.Underline, none: text.Bold | text.Underline},
+	text.Found:       {ground: 0x4A2560, few: text.Bold | text.Underline, none: text.Bold | text.Underline},
 	text.Quiet:       {ground: 0x1D2127},
 }
 
