@@ -213,6 +213,7 @@ var arrows = []repocheck.Row{
 
 	{Package: "main", May: []string{"tui/cli", "agent/proc", "agent/tools", "llm/script", "plug/openai"}},
 	{Package: "scripts/bench/search", May: []string{"agent/session", "db", "llm"}},
+	{Package: "scripts/gallery", May: []string{"agent/diff", "agent/text", "tui", "tui/lex", "tui/markdown", "tui/screen", "tui/term"}},
 	{Package: "scripts/*", May: []string{"llm", "llm/script"}},
 }
 

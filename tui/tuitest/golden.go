@@ -19,8 +19,8 @@ func (t *Terminal) Golden(tb testing.TB, name string) {
 // Golden compares a text with testdata/NAME.golden, or writes it.
 func Golden(tb testing.TB, name, got string) {
 	tb.Helper()
-	path := filepath.Join("testdata", filepath.FromSlash(name)+".golden")
-	if f := flag.Lookup("update"); f != nil && f.Value.String() == "true" {
+	path := goldenFile(name)
+	if updating() {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			tb.Fatal(err)
 		}
@@ -37,6 +37,22 @@ func Golden(tb testing.TB, name, got string) {
 	if d := Diff(strings.ReplaceAll(string(want), "\r\n", "\n"), got); d != "" {
 		tb.Errorf("%s is not what is shown (- wanted, + got; go test -update rewrites it):\n%s", path, d)
 	}
+}
+
+func goldenFile(name string) string {
+	return filepath.Join("testdata", filepath.FromSlash(name)+".golden")
+}
+
+func updating() bool {
+	f := flag.Lookup("update")
+	return f != nil && f.Value.String() == "true"
+}
+
+// Expected is what Golden compares with, and whether there is something: none where it
+// is being written.
+func Expected(name string) (want string, ok bool) {
+	data, err := os.ReadFile(goldenFile(name))
+	return strings.ReplaceAll(string(data), "\r\n", "\n"), err == nil && !updating()
 }
 
 const context = 2 // lines around what differs

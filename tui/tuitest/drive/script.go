@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"alisio/tui/tuitest"
 )
@@ -232,6 +233,9 @@ func Scripts(t *testing.T, pattern string, start func(t *testing.T, s *Script, s
 	}
 }
 
+// settling is how long a screen may take to become the one that a script expects.
+const settling = 2 * time.Second
+
 // Run runs the steps.
 func (s *Script) Run(tb testing.TB, size Size, d Driver) {
 	tb.Helper()
@@ -276,6 +280,10 @@ func (s *Script) step(tb testing.TB, size Size, d Driver, step Step) error {
 		name := arg
 		if len(s.Sizes) > 1 {
 			name += "-" + size.String()
+		}
+		// Through a pseudo-terminal a frame may come in pieces.
+		want, ok := tuitest.Expected(name)
+		for end := time.Now().Add(settling); ok && d.Screen().Dump() != want && time.Now().Before(end); {
 		}
 		tuitest.Golden(tb, name, d.Screen().Dump())
 	default:
