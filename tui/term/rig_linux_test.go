@@ -120,8 +120,8 @@ func shell() int {
 		fmt.Fprintln(report, "stopped")
 		// A key gives the job the terminal again; b only lets it go on.
 		if line() == "b" {
+			fmt.Fprintln(report, "in the background") // before the job says anything
 			syscall.Kill(-cmd.Process.Pid, syscall.SIGCONT)
-			fmt.Fprintln(report, "in the background")
 			line()
 		}
 		job := int32(cmd.Process.Pid)
@@ -257,13 +257,21 @@ func (s *rig) ended() (code int) {
 	}
 	s.slave.Close()
 	<-s.read
-	return s.cmd.ProcessState.ExitCode()
+	if code = s.cmd.ProcessState.ExitCode(); code > 4 {
+		s.t.Errorf("exit code %d, on the screen: %q", code, s.screen())
+	}
+	return code
 }
 
 // wantRestored checks that what was turned on is turned off, in the order of
 // terminal.md, section 11, and that only text follows.
 func (s *rig) wantRestored() (after string) {
 	s.t.Helper()
+	// What the program wrote is read by somebody else.
+	wait(s.t, func() bool {
+		shown := s.screen()
+		return strings.Contains(shown[strings.LastIndex(shown, enterModes)+1:], leaveAlt)
+	})
 	shown := s.screen()
 	at := strings.LastIndex(shown, enterModes)
 	if at < 0 {

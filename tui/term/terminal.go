@@ -113,6 +113,8 @@ func Open(o Options) (*Terminal, error) {
 		t.dev.close()
 		return nil, fmt.Errorf("open the terminal: set raw mode: %w; use --no-tui", err)
 	}
+	t.begun.Lock() // signals come from here on
+	defer t.begun.Unlock()
 	t.watch = t.watchSignals()
 	t.enter()
 	t.pump(nil)
